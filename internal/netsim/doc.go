@@ -1,0 +1,2 @@
+// Package netsim is a deterministic network in virtual time.
+package netsim

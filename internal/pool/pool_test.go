@@ -1,0 +1,59 @@
+package pool
+
+import "testing"
+
+func TestEveryRequestGetsTheSmallestClassThatHoldsIt(t *testing.T) {
+	for _, c := range []struct{ ask, want int }{
+		{0, ClassSmall}, {256, ClassSmall}, {257, ClassDatagram}, {1464, ClassDatagram},
+		{1537, ClassRead}, {2049, ClassBatch}, {65536, ClassBatch}, {65537, 65537},
+	} {
+		before := InUse()
+		b := Get(c.ask)
+		if len(b.B) != c.want || b.N != 0 {
+			t.Errorf("Get(%d): len %d, N %d, want %d and 0", c.ask, len(b.B), b.N, c.want)
+		}
+		if InUse() != before+1 {
+			t.Errorf("Get(%d) was not counted", c.ask)
+		}
+		b.Release()
+		if InUse() != before {
+			t.Errorf("Release of %d was not counted", c.ask)
+		}
+	}
+}
+
+func TestTheLastReferenceReturnsTheBuffer(t *testing.T) {
+	b := Get(10)
+	b.N = copy(b.B, "hi")
+	if b.Shared() {
+		t.Fatal("one owner is not shared")
+	}
+	b.Retain()
+	if !b.Shared() {
+		t.Fatal("two owners are")
+	}
+	b.Release()
+	if string(b.Bytes()) != "hi" {
+		t.Fatal("the bytes went with the first of two references")
+	}
+	b.Release()
+}
+
+func TestOwnershipMistakesPanic(t *testing.T) {
+	for name, f := range map[string]func(b *Buffer){
+		"double release": func(b *Buffer) { b.Release(); b.Release() },
+		"retain after":   func(b *Buffer) { b.Release(); b.Retain() },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s did not panic", name)
+				}
+			}()
+			b := &Buffer{class: -1}
+			b.refs.Store(1)
+			f(b)
+		}()
+	}
+	inUse.Add(2) // the two buffers above never went through Get
+}
