@@ -1,0 +1,46 @@
+package raknet
+
+import "fmt"
+
+// Congestion selects how much a connection keeps in flight before it waits for
+// acknowledgements. The zero value is the default controller, which is right
+// unless measurements of the link in question say otherwise. Values can be compared.
+type Congestion struct {
+	kind   congestionKind
+	window int
+}
+
+type congestionKind uint8
+
+const (
+	congestionDefault congestionKind = iota
+	congestionSliding
+	congestionFixed
+)
+
+// SlidingWindow is the congestion control of the original engine: slow start, and
+// after a loss a window that shrinks sharply and grows by one datagram per round trip.
+func SlidingWindow() Congestion { return Congestion{kind: congestionSliding} }
+
+// maxFixedWindow bounds FixedWindow, in datagrams: the receivers of this library
+// remember that many datagram numbers, so a larger window is loss by construction.
+const maxFixedWindow = 4096
+
+// FixedWindow keeps up to the given number of datagrams in flight whatever is
+// lost. It suits a link that nobody else uses, such as a cable between two machines, and
+// tests. It is unfair to other traffic on any shared link. Numbers below 1 count
+// as 1, above 4096 as 4096.
+func FixedWindow(datagrams int) Congestion {
+	return Congestion{kind: congestionFixed, window: min(max(datagrams, 1), maxFixedWindow)}
+}
+
+// String names the selection.
+func (c Congestion) String() string {
+	switch c.kind {
+	case congestionSliding:
+		return "sliding window"
+	case congestionFixed:
+		return fmt.Sprintf("fixed window of %d datagrams", c.window)
+	}
+	return "default"
+}

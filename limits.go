@@ -1,0 +1,77 @@
+package raknet
+
+import (
+	"math"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/session"
+)
+
+// Limits bound the memory of one connection. A zero field means its default.
+// A negative SendBuffer or ReceiveBuffer means no limit; in the other fields,
+// which bound what a hostile peer can make this side hold, it means the default.
+type Limits struct {
+	// SendBuffer bounds the bytes that are queued or not yet acknowledged. While it
+	// is full, Write and reliable Sends wait. Default 4 MiB.
+	SendBuffer int
+	// ReceiveBuffer bounds the bytes of messages that the application has not read.
+	// While it is full, arriving reliable messages are left unacknowledged, so that the
+	// peer slows down and sends them again; unreliable ones are dropped. If it stays
+	// full for too long the connection ends with [ErrReceiveOverflow]. Default 4 MiB.
+	ReceiveBuffer int
+	// MaxFragments bounds how many datagrams one message may be cut into; Send
+	// refuses larger ones with [ErrMessageTooLarge]. Bedrock servers acknowledge and
+	// then lose messages of more than 2048 fragments, PocketMine ones of more than
+	// 127. Default 2048, which is 2.8 MiB at the largest MTU.
+	MaxFragments int
+	// ReceiveFragments bounds the fragments of one message that the peer may send. Default 8192.
+	ReceiveFragments int
+	// ReassemblyBytes bounds the memory of messages of which fragments are still
+	// missing. More is left unacknowledged. Default 8 MiB.
+	ReassemblyBytes int
+	// HeldMessages and HeldBytes bound the messages of all channels that wait for an
+	// earlier ordered one. More is left unacknowledged. Defaults 8192 and 4 MiB.
+	HeldMessages, HeldBytes int
+	// UnreliableAge is how long an unreliable message may wait for its turn to be
+	// sent before it is dropped as outdated. Default 1 second.
+	UnreliableAge time.Duration
+}
+
+// arq returns the engine's form of l.
+func (l Limits) arq() arq.Limits {
+	unlimited := func(n int) int {
+		if n < 0 {
+			return math.MaxInt32
+		}
+		return n
+	}
+	return arq.Limits{
+		SendBuffer:       unlimited(l.SendBuffer),
+		ReceiveBuffer:    unlimited(l.ReceiveBuffer),
+		MessageFragments: max(l.MaxFragments, 0),
+		MessageParts:     max(l.ReceiveFragments, 0),
+		ReassemblyBytes:  max(l.ReassemblyBytes, 0),
+		HeldMessages:     max(l.HeldMessages, 0),
+		HeldBytes:        max(l.HeldBytes, 0),
+		UnreliableAge:    max(l.UnreliableAge, 0),
+	}
+}
+
+// Timeouts are the spans of time after which a connection acts. A zero field
+// means its default.
+type Timeouts struct {
+	// Handshake is how long the whole handshake may take: of a Dial whose context has
+	// no deadline, and of a client at a listener. Default 10 seconds. Negative: the default.
+	Handshake time.Duration
+	// Idle is how long the peer may be silent before the connection ends with
+	// [ErrIdleTimeout]. Pings keep a healthy connection from ever being silent. Default 10
+	// seconds. Negative: never.
+	Idle time.Duration
+	// Ping is the longest time between two pings, which measure the round trip and
+	// keep address translators open. Default 2.5 seconds. Negative: the default.
+	Ping time.Duration
+	// Close is how long Close goes on delivering, in the background, what was written
+	// before. What is not acknowledged by then is lost. Default 5 seconds. Negative: not at all.
+	Close time.Duration
+}
