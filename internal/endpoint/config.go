@@ -1,0 +1,160 @@
+package endpoint
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/session"
+	"github.com/raknet-go/raknet/internal/udp"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// Config says what an Endpoint is and whom it calls. The zero value is an endpoint
+// that only dials and pings. Of each number, zero means the default and negative
+// means no limit, except where noted.
+type Config struct {
+	// GUID is this side's identifier in every packet. Zero is a legal GUID.
+	GUID int64
+	// Versions are the protocol versions that are admitted; the first is named in
+	// refusals of any other. Default 11 and 10.
+	Versions []byte
+	// MaxMTU is the largest MTU agreed on. Default protocol.MaxMTU.
+	MaxMTU int
+
+	// Accepting makes the endpoint answer pings and connection requests.
+	Accepting bool
+	// NoCookies skips the proof of address before a connection may begin: for
+	// clients that do not know cookies.
+	NoCookies bool
+	// MaxConnections bounds the connections of this endpoint, those in their
+	// handshake not counted. A request beyond it is answered with 0x14. Default: no limit.
+	MaxConnections int
+	// AcceptBacklog bounds the connections that are complete and wait for Accept.
+	// A request beyond it is answered with 0x14. Default 128.
+	AcceptBacklog int
+	// HalfOpen and HalfOpenPerIP bound the connections in their handshake, in all and
+	// per IPv4 address or IPv6 /64. Beyond, the oldest gives way. Defaults 4096 and 32.
+	HalfOpen, HalfOpenPerIP int
+
+	// ARQ is the template of every connection's engine; its MTU is overwritten.
+	ARQ arq.Config
+	// Timing holds the durations of every connection's life.
+	Timing session.Timing
+
+	// Admit decides on a connection request whose address is proven and for which
+	// there is room: 0 is welcome, RefuseSilently drops the request, any other value
+	// is the identifier of the refusal (0x12, 0x14, 0x17, 0x1a). Called by the
+	// goroutine that reads the socket, before any state exists: it must return fast,
+	// and must not call into the endpoint. A panic counts as RefuseSilently. Nil: all are welcome.
+	Admit func(*Request) byte
+	// Pong returns the data of the answer to an unconnected ping. Called by the
+	// goroutine that reads the socket: it must return fast. The slice is not kept. A
+	// panic leaves the ping unanswered. Nil: the data that SetPong set.
+	Pong func(*PingRequest) []byte
+	// Wrap is called once for every connection that completed its handshake, before
+	// anybody else learns of it; what it returns is the connection's User. It
+	// must return fast. Nil: User is nil.
+	Wrap func(*Conn) any
+	// Handler, unless nil, is given every message of every connection, see Conn.Handle.
+	Handler func(*Conn, Message)
+	// Cause maps the reason for which a connection ended (an error of package
+	// session, net.ErrClosed, or what Abort was given) to the error that its
+	// methods and Context report from then on. Called once per connection. Nil: as it is.
+	Cause func(error) error
+
+	// Log receives what an operator may want to know. It is called by a goroutine of
+	// its own, never by one that serves connections; lines are dropped when it is slow. Nil: discard.
+	Log *slog.Logger
+	// MaxTransient is how many errors in a row reading the socket may give before
+	// the endpoint ends with the last of them. Default and negative: no limit.
+	MaxTransient int
+	// Solo marks an endpoint that was opened for the one connection that Dial makes:
+	// it closes itself and the socket when that connection is dead, and a blocked
+	// Read of the connection may do the work of the socket's reader.
+	Solo bool
+}
+
+// RefuseSilently is the answer of Admit that leaves a request unanswered.
+const RefuseSilently byte = 0xff
+
+// Request is a connection request from a proven address.
+type Request struct {
+	Peer    udp.Peer
+	GUID    int64 // as the client gave it
+	Version byte
+	MTU     int
+}
+
+// PingRequest is an unconnected ping. Its address is not proven.
+type PingRequest struct {
+	Peer       udp.Peer
+	GUID       int64 // 0 when the ping carried none
+	OnlyIfOpen bool  // a ping that asks for an answer only while there is room; there is
+}
+
+// Pong is the answer to an unconnected ping.
+type Pong struct {
+	Data []byte // belongs to the caller
+	GUID int64
+	RTT  time.Duration
+	From udp.Peer
+}
+
+// DialConfig holds what differs between dials from one endpoint.
+type DialConfig struct {
+	// Version is the protocol version. Default protocol.VersionCurrent.
+	Version byte
+	// MaxMTU is the first size probed. Default that of the Endpoint.
+	MaxMTU int
+}
+
+// SendOptions say how a message travels.
+type SendOptions struct {
+	Reliability protocol.Reliability
+	Channel     uint8 // ordering channel, 0 to 31
+	Priority    protocol.Priority
+}
+
+// Message is one message as it was received.
+type Message struct {
+	// Data belongs to the caller of Receive. In a Handler it is valid during the call only.
+	Data        []byte
+	Reliability protocol.Reliability
+	Channel     uint8
+}
+
+// ConnStats are the counters and gauges of one connection.
+type ConnStats struct {
+	session.Stats
+	ReceiveQueueBytes    int    // received and not yet read
+	ReceiveQueueMessages int    // received and not yet read
+	UnreliableDropped    uint64 // unreliable messages dropped because the send buffer was full
+}
+
+// Stats are the counters and gauges of an endpoint. Counters only grow.
+type Stats struct {
+	Connections int // complete and not yet ended
+	HalfOpen    int // in their handshake, admitted by this endpoint
+	AcceptQueue int // waiting for Accept
+
+	DatagramsReceived, BytesReceived uint64
+	DatagramsSent, BytesSent         uint64
+	SendErrors, ReceiveErrors        uint64 // transient errors of the socket
+	ReadBatches, WriteBatches        uint64 // calls into the socket
+
+	Pings           uint64 // unconnected pings received
+	Pongs           uint64 // answered
+	PongsSuppressed uint64 // left unanswered: over budget, or no data to tell
+	Request1        uint64
+	Request2        uint64 // those without a valid cookie not counted
+	BadCookies      uint64
+	Accepted        uint64 // handshakes completed
+	Rejected        uint64 // requests answered with a refusal
+	Evicted         uint64 // half-open connections that gave way to newer ones
+	// Dropped counts datagrams that were dropped without an answer, by reason.
+	Dropped map[string]uint64
+}
+
+var _ = netip.Addr{}
