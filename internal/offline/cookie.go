@@ -1,0 +1,69 @@
+package offline
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/siphash"
+)
+
+// cookieEpoch is how long cookies are issued under one key. A cookie is good in
+// its epoch and in the next, so it lives 30 to 60 seconds: far longer than any
+// handshake, far shorter than an attacker needs to try a share of 2^32 values.
+const cookieEpoch = 30 * time.Second
+
+// cookieJar issues and recognises cookies: 32 bits that prove that whoever sends
+// request 2 received reply 1 at that address and port. Nothing is stored per
+// client. The key of an epoch is the one secret with the epoch's number in the
+// hashed message, so that keys rotate without anybody drawing new ones.
+//
+// The client's protocol version is in request 1 only, so it is hashed as well:
+// request 2 is tried against every accepted version, and the one that fits is the
+// client's. A guess succeeds with probability 2 * versions / 2^32.
+type cookieJar struct{ key siphash.Key }
+
+// issue returns the cookie for a client at addr that speaks version.
+func (j *cookieJar) issue(now monotime.Time, addr netip.AddrPort, version byte) uint32 {
+	m := cookieMessage(addr)
+	return j.hash(&m, version, epochOf(now))
+}
+
+// recognise returns the version for which cookie was issued to addr in this epoch
+// or the one before.
+func (j *cookieJar) recognise(now monotime.Time, addr netip.AddrPort, cookie uint32, versions []byte) (version byte, ok bool) {
+	m := cookieMessage(addr)
+	epoch := epochOf(now)
+	for _, v := range versions {
+		if j.hash(&m, v, epoch) == cookie {
+			return v, true
+		}
+	}
+	for _, v := range versions {
+		if j.hash(&m, v, epoch-1) == cookie {
+			return v, true
+		}
+	}
+	return 0, false
+}
+
+// cookieMessage lays out what is hashed: 16 bytes of address, the port, one byte
+// of version and five of epoch. An IPv4 address and its IPv6-mapped form are the
+// same client, seen through different sockets, and the zone is the host's own
+// affair: neither makes a difference.
+func cookieMessage(addr netip.AddrPort) (m [24]byte) {
+	a := addr.Addr().As16()
+	copy(m[:], a[:])
+	binary.BigEndian.PutUint16(m[16:], addr.Port())
+	return m
+}
+
+func (j *cookieJar) hash(m *[24]byte, version byte, epoch int64) uint32 {
+	m[18] = version
+	m[19] = byte(epoch >> 32)
+	binary.BigEndian.PutUint32(m[20:], uint32(epoch))
+	return uint32(siphash.Sum(&j.key, m[:]))
+}
+
+func epochOf(now monotime.Time) int64 { return int64(now) / int64(cookieEpoch) }
