@@ -124,8 +124,9 @@ func StartRanges(dst []byte, id byte, maxSize int) RangeAppender {
 
 // Add appends the numbers from first to last, both included and taken modulo
 // 2^24. A range that crosses the wrap is written as two, since the original
-// refuses it otherwise. It returns false, with nothing added, when there is no
-// room left.
+// refuses it otherwise; the part from 0 goes first, since the original stops
+// reading at a record that ends at the highest number. Add returns false, with
+// nothing added, when there is no room left.
 func (a *RangeAppender) Add(first, last uint32) bool {
 	first, last = first&Mask24, last&Mask24
 	if first <= last {
@@ -135,7 +136,7 @@ func (a *RangeAppender) Add(first, last uint32) bool {
 	if !a.fits(size, 2) {
 		return false
 	}
-	return a.add(first, Mask24) && a.add(0, last)
+	return a.add(0, last) && a.add(first, Mask24)
 }
 
 func (a *RangeAppender) add(first, last uint32) bool {
