@@ -1,0 +1,110 @@
+package session
+
+import (
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// Close ends the connection in good order. Sends fail and nothing more is delivered
+// from now on. What was written before goes out and is acknowledged (up to
+// Timing.Drain), then the disconnect notification leaves and is resent until it is
+// acknowledged (up to Timing.Farewell). The drain comes first because a receiver
+// orders the notification only against its own channel, and what is still missing
+// on others, or in other modes, would be lost. EventClosed then says ErrClosed, or
+// ErrCloseTimeout if the drain was cut short, or ErrDisconnected if the peer left
+// meanwhile; repeated datagrams are answered for Timing.Linger more. Before the
+// handshake is complete Close is Abort with ErrClosed. Closing twice does nothing.
+func (c *Conn) Close(now monotime.Time) {
+	now = c.tick(now)
+	switch c.state {
+	case Handshaking:
+		c.end(now, ErrClosed, true)
+	case Connected:
+		c.state = Closing
+		c.inbox.clear()
+		c.unreadChanged(now)
+		c.timers.set(timerClose, now.Add(max(c.timing.Drain, 0)))
+		c.closeStep(now)
+		if c.state == Closing && c.timing.Drain < 0 {
+			c.closeExpired(now)
+		}
+	}
+}
+
+// Abort ends the connection at once for the given reason (nil means ErrClosed): what
+// is queued, unacknowledged or unread is dropped and one disconnect notification is
+// queued, unordered, so that nothing holds it back. Does nothing once the connection is closed.
+func (c *Conn) Abort(now monotime.Time, cause error) {
+	now = c.tick(now)
+	if c.state >= Closed {
+		return
+	}
+	if cause == nil {
+		cause = ErrClosed
+	}
+	c.inbox.clear()
+	c.end(now, cause, true)
+}
+
+// closeStep moves a graceful close on, as far as acknowledgements allow.
+func (c *Conn) closeStep(now monotime.Time) {
+	switch {
+	case c.state != Closing || !c.eng.Drained():
+	case c.byeSent:
+		c.end(now, ErrClosed, false)
+	case c.timing.Farewell < 0:
+		c.end(now, ErrClosed, true)
+	default:
+		c.byeSent = true
+		c.sendControl(now, []byte{byte(protocol.IDDisconnect)}, protocol.ReliableOrdered, protocol.PriorityLow)
+		c.timers.set(timerClose, now.Add(c.timing.Farewell))
+	}
+}
+
+// closeExpired handles timerClose: whatever the close was waiting for did not come.
+func (c *Conn) closeExpired(now monotime.Time) {
+	switch {
+	case c.state == Closed:
+		c.die()
+	case c.byeSent: // all data arrived; only the answer to the 0x15 is missing
+		c.end(now, ErrClosed, true)
+	default:
+		c.end(now, ErrCloseTimeout, true)
+	}
+}
+
+// disconnected handles the peer's 0x15. Messages before it on its channel were
+// delivered; whatever comes after is dropped.
+func (c *Conn) disconnected(now monotime.Time) {
+	cause := ErrDisconnected
+	if c.state == Closing && c.byeSent {
+		cause = ErrClosed // both sides closed at once, and ours had arrived in full
+	}
+	c.end(now, cause, false)
+}
+
+// end enters Closed. notify queues one disconnect notification, unreliable: no
+// answer is waited for.
+func (c *Conn) end(now monotime.Time, cause error, notify bool) {
+	if c.state == Handshaking {
+		c.inbox.clear() // held for a handshake that never completed
+	}
+	c.state, c.cause, c.closedDue = Closed, cause, true
+	c.timers.clear()
+	c.eng.SetUnread(0)
+	c.eng.Abandon(now)
+	if notify {
+		c.sendControl(now, []byte{byte(protocol.IDDisconnect)}, protocol.Unreliable, protocol.PriorityImmediate)
+	}
+	c.timers.set(timerClose, now.Add(max(c.timing.Linger, 0)))
+}
+
+// die enters Dead and gives every engine buffer back.
+func (c *Conn) die() {
+	if c.state == Dead {
+		return
+	}
+	c.state = Dead
+	c.timers.clear()
+	c.eng.Close()
+}

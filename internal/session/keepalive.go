@@ -1,0 +1,226 @@
+package session
+
+import (
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/wire"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+const (
+	// probesPerPing is how many times faster pings leave once the peer has been
+	// silent for Timing.Ping: with the defaults every 500 ms, fifteen before
+	// Timing.Idle, so that a path which loses 40 % each way still shows life in all
+	// but one of a thousand silences.
+	probesPerPing = 5
+	// pingsRemembered is how many pings a pong may answer; an answer to an older
+	// one is ignored. Four reach back 2 s while probing and 10 s otherwise.
+	pingsRemembered = 4
+	// stallTolerance is how late Advance may come before the process counts as
+	// having been asleep (suspended, stopped, or starved).
+	stallTolerance = time.Second
+	// stallGrace is the least time that a peer gets to be heard after such a
+	// sleep: a peer's slowest resend, or a ping and its answer.
+	stallGrace = 2 * time.Second
+	// unackedLooks is how often per Timing.Unacked progress is looked at.
+	unackedLooks = 4
+)
+
+// keepalive remembers what liveness is judged by.
+type keepalive struct {
+	lastHeard    monotime.Time // an in-window datagram, or an ACK of ours
+	lastProgress monotime.Time // an ACK of ours, or nothing to acknowledge
+	lastSent     monotime.Time // a datagram that the peer must acknowledge
+	lastPing     monotime.Time
+	pings        [pingsRemembered]monotime.Time // zero: none, or answered
+	pingRTT      time.Duration                  // of the last pong that matched
+	pongs        bucket
+	pongOwed     int64 // the newest held-back ping's time, while timerPong is armed
+	pingsSent    uint32
+	pongsSent    uint32
+	pongsHeld    uint32
+	nextPing     uint8 // slot in pings
+}
+
+func (k *keepalive) init(now monotime.Time) {
+	k.lastHeard, k.lastProgress, k.lastSent = now, now, now
+}
+
+// heard notes a believable datagram: nothing else counts as a sign of life, since
+// anybody can forge the peer's address.
+func (c *Conn) heard(now monotime.Time, data []byte) {
+	c.keepalive.lastHeard = now
+	if wire.Classify(data) == wire.KindACK {
+		c.keepalive.lastProgress = now
+	}
+}
+
+// startKeepalive arms what watches a connected peer.
+func (c *Conn) startKeepalive(now monotime.Time) {
+	c.keepalive.lastHeard, c.keepalive.lastProgress = now, now
+	if c.timing.Idle > 0 {
+		c.timers.set(timerIdle, now.Add(c.timing.Idle))
+	}
+	if c.timing.Unacked > 0 {
+		c.timers.set(timerUnacked, now.Add(c.timing.Unacked/unackedLooks))
+	}
+	c.armPing()
+}
+
+// pingDue returns when the next ping leaves if nothing else happens: Timing.Ping
+// after the last datagram that asks for an acknowledgement, or after the last sign of
+// life if that is longer ago, but not at once after another ping.
+func (c *Conn) pingDue() monotime.Time {
+	k := &c.keepalive
+	quiet := min(k.lastSent, k.lastHeard).Add(c.timing.Ping)
+	return max(quiet, k.lastPing.Add(c.timing.Ping/probesPerPing))
+}
+
+func (c *Conn) armPing() {
+	if c.timing.Ping > 0 {
+		c.timers.set(timerPing, c.pingDue())
+	}
+}
+
+// ping sends a connected ping. It is unreliable: the acknowledgement of its
+// datagram is as good an answer as the pong, and a lost one is worth less than
+// the next.
+func (c *Conn) ping(now monotime.Time) {
+	k := &c.keepalive
+	k.lastPing = now
+	k.pings[k.nextPing] = now
+	k.nextPing = (k.nextPing + 1) % pingsRemembered
+	k.pingsSent++
+	var buf [16]byte
+	p := wire.ConnectedPing{Time: c.millis(now)}
+	c.sendControl(now, p.Append(buf[:0]), protocol.Unreliable, protocol.PriorityImmediate)
+}
+
+// pinged handles a connected ping: it is answered in every state, since some
+// servers ping before the connection request arrives.
+func (c *Conn) pinged(now monotime.Time, b []byte) {
+	var p wire.ConnectedPing
+	if p.Parse(b) != nil {
+		return
+	}
+	k := &c.keepalive
+	if !c.timers.armed(timerPong) && k.pongs.take(now, pongInterval, pongBurst) {
+		c.pong(now, p.Time)
+		return
+	}
+	if c.timers.armed(timerPong) {
+		k.pongsHeld++ // the earlier held-back one stays unanswered
+	}
+	k.pongOwed = p.Time
+	c.timers.set(timerPong, k.pongs.ready(pongInterval, pongBurst))
+}
+
+func (c *Conn) pong(now monotime.Time, pingTime int64) {
+	c.keepalive.pongsSent++
+	var buf [32]byte
+	p := wire.ConnectedPong{PingTime: pingTime, Time: c.millis(now)}
+	c.sendControl(now, p.Append(buf[:0]), protocol.Unreliable, protocol.PriorityImmediate)
+}
+
+// ponged handles a pong. One that echoes no ping of ours says nothing: some peers
+// write their own time there.
+func (c *Conn) ponged(now monotime.Time, b []byte) {
+	var p wire.ConnectedPong
+	if p.Parse(b) != nil {
+		return
+	}
+	k := &c.keepalive
+	for i, sent := range k.pings {
+		if !sent.IsZero() && c.millis(sent) == p.PingTime {
+			k.pings[i] = 0
+			k.pingRTT = now.Sub(sent)
+			return
+		}
+	}
+}
+
+// fire does what the session's own timers say is due.
+func (c *Conn) fire(now monotime.Time) {
+	if c.state >= Closed {
+		if c.timers.due(timerClose, now) {
+			c.closeExpired(now)
+		}
+		return
+	}
+	if c.timers.due(timerHandshake, now) {
+		// A server stays quiet towards a client that never finished: with cookies
+		// off its address may not even be its own.
+		c.end(now, ErrHandshakeTimeout, c.side == Client)
+		return
+	}
+	if c.timers.due(timerRequest, now) {
+		c.sendRequest(now)
+	}
+	if c.timers.due(timerPong, now) {
+		c.keepalive.pongs.take(now, pongInterval, pongBurst)
+		c.pong(now, c.keepalive.pongOwed)
+	}
+	if c.timers.due(timerIdle, now) {
+		if at := c.keepalive.lastHeard.Add(c.timing.Idle); at > now {
+			c.timers.set(timerIdle, at)
+		} else {
+			c.end(now, ErrIdleTimeout, true)
+			return
+		}
+	}
+	if c.timers.due(timerUnacked, now) && !c.progressing(now) {
+		c.end(now, ErrStalled, true)
+		return
+	}
+	if c.timers.due(timerStall, now) {
+		c.end(now, ErrReceiveOverflow, true)
+		return
+	}
+	if c.timers.due(timerPing, now) {
+		if c.pingDue() <= now {
+			c.ping(now)
+			c.inbox.trim()
+		}
+		c.armPing()
+	}
+	if c.timers.due(timerClose, now) {
+		c.closeExpired(now)
+	}
+}
+
+// progressing looks whether the peer acknowledges what it is sent.
+func (c *Conn) progressing(now monotime.Time) bool {
+	k := &c.keepalive
+	if c.eng.Drained() {
+		k.lastProgress = now
+	}
+	if k.lastProgress.Add(c.timing.Unacked) <= now {
+		return false
+	}
+	c.timers.set(timerUnacked, now.Add(c.timing.Unacked/unackedLooks))
+	return true
+}
+
+// forgiveStall moves the deadlines that punish silence when Advance comes much later
+// than asked for: the peer's datagrams of that time may still lie in the socket.
+// So timeouts are measured in time that the process was awake.
+func (c *Conn) forgiveStall(now monotime.Time) {
+	requested := c.timers.requested
+	c.timers.requested = monotime.Never
+	if requested == monotime.Never || now.Sub(requested) <= stallTolerance {
+		return
+	}
+	asleep := now.Sub(requested)
+	for _, k := range [...]timerKind{timerHandshake, timerClose, timerStall} {
+		if c.timers.armed(k) && c.state < Closed {
+			c.timers.set(k, max(c.timers.at[k].Add(asleep), now.Add(stallGrace)))
+		}
+	}
+	k := &c.keepalive
+	forgive := func(last *monotime.Time, limit time.Duration) {
+		*last = min(now, max(last.Add(asleep), now.Add(min(stallGrace, limit)-limit)))
+	}
+	forgive(&k.lastHeard, c.timing.Idle)
+	forgive(&k.lastProgress, c.timing.Unacked)
+}

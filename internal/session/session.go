@@ -1,0 +1,336 @@
+package session
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/internal/wire"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// Side says which part in the handshake a connection plays. Nothing else differs.
+type Side uint8
+
+const (
+	// Client sends the connection request (0x09) and is connected at 0x10.
+	Client Side = iota
+	// Server answers it with 0x10 and is connected at 0x13.
+	Server
+)
+
+// String names the side.
+func (s Side) String() string {
+	if s == Server {
+		return "server"
+	}
+	return "client"
+}
+
+// State is how far a connection's life has come. It only moves forward.
+type State uint8
+
+const (
+	// Handshaking: Send gives ErrNotConnected. User messages that come early are held.
+	Handshaking State = iota
+	// Connected: messages flow.
+	Connected
+	// Closing: Close was called. Send gives ErrClosed, nothing more is delivered,
+	// and what was written is on its way, with the disconnect after it.
+	Closing
+	// Closed: over; only repeated datagrams are still answered (Timing.Linger).
+	// EventClosed is ready or was taken.
+	Closed
+	// Dead: nothing is left to do; the connection may be forgotten once events and
+	// messages were taken. Every buffer but those of unread messages was released.
+	Dead
+)
+
+// String names the state.
+func (s State) String() string {
+	switch s {
+	case Handshaking:
+		return "handshaking"
+	case Connected:
+		return "connected"
+	case Closing:
+		return "closing"
+	case Closed:
+		return "closed"
+	case Dead:
+		return "dead"
+	}
+	return "unknown"
+}
+
+// Config describes a connection. Init copies what it needs.
+type Config struct {
+	Side Side
+	// MTU is the negotiated size with its 28 bytes of overhead, Version the
+	// negotiated protocol version (it picks 10 or 20 internal addresses).
+	MTU     int
+	Version byte
+	// LocalGUID goes into a client's request. PeerGUID is only remembered: a
+	// connection request that names another GUID is not held against anybody.
+	LocalGUID, PeerGUID int64
+	// PeerAddr is the address that the handshake tells the peer it was seen at.
+	// The zero value is written as unassigned.
+	PeerAddr netip.AddrPort
+	// EpochMilli plus the present time in milliseconds is what goes into the time
+	// stamps of control messages.
+	EpochMilli int64
+	// ARQ configures the engine. Init sets its MTU to the MTU above.
+	ARQ arq.Config
+	// Timing holds the durations; its zero value means all defaults.
+	Timing Timing
+}
+
+// Conn is one connection. Call Init before anything else. Not safe for concurrent
+// use. No method blocks.
+type Conn struct {
+	eng    arq.Engine
+	timing Timing
+	timers timers
+
+	inbox  inbox
+	limit  int // Limits.ReceiveBuffer, with its default
+	cause  error
+	now    monotime.Time // latest seen
+	epoch  int64         // EpochMilli
+	guid   int64
+	peerID int64
+	peer   netip.AddrPort
+
+	handshake handshake
+	keepalive keepalive
+	strikes   bucket
+
+	side         Side
+	state        State
+	version      byte
+	internal     uint8 // internal addresses in what we write: 10 or 20
+	mtu          uint16
+	connectedDue bool // EventConnected was not taken yet
+	closedDue    bool // EventClosed was not taken yet
+	byeSent      bool // Closing: the 0x15 is queued
+}
+
+// Init makes c a fresh connection at time now. A client queues its connection
+// request at once; a server waits for one. c must not be in use.
+func (c *Conn) Init(now monotime.Time, cfg *Config) {
+	*c = Conn{
+		timing: cfg.Timing.withDefaults(), now: now, epoch: cfg.EpochMilli, guid: cfg.LocalGUID, peerID: cfg.PeerGUID,
+		peer: cfg.PeerAddr, side: cfg.Side, version: cfg.Version, mtu: uint16(cfg.MTU),
+		internal: uint8(protocol.InternalAddresses(cfg.Version)),
+	}
+	engine := cfg.ARQ
+	engine.MTU = cfg.MTU
+	c.eng.Init(now, &engine)
+	c.limit = c.eng.Limits().ReceiveBuffer
+	c.timers.clear()
+	c.timers.requested = monotime.Never
+	c.keepalive.init(now)
+	c.startHandshake(now)
+}
+
+// Receive applies one datagram (or bare ACK or NACK) from the peer. data is borrowed
+// for the call; b is the buffer that it lies in, so that payloads can outlive the
+// call by reference, or nil to have them copied. A datagram that is not a
+// connected one (bit 7 of the first byte clear, or empty) has no effect. The verdict
+// is the engine's; violations count against the connection's strike budget, over which
+// it ends with ErrViolations.
+func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdict {
+	now = c.tick(now)
+	if c.state == Dead {
+		return arq.VerdictIgnored
+	}
+	v := c.eng.Receive(now, b, data)
+	c.collect(now)
+	if c.state >= Closed {
+		return v
+	}
+	switch {
+	case v.Alive():
+		c.heard(now, data)
+	case v.Violation():
+		if !c.strikes.take(now, strikeInterval, strikeBurst) {
+			c.end(now, ErrViolations, true)
+			return v
+		}
+	}
+	c.closeStep(now)
+	return v
+}
+
+// Advance does what is due at or before now. Call it at Deadline, or whenever.
+func (c *Conn) Advance(now monotime.Time) {
+	now = c.tick(now)
+	if c.state == Dead {
+		return
+	}
+	c.forgiveStall(now)
+	c.eng.Advance(now)
+	c.collect(now)
+	c.fire(now)
+	c.closeStep(now)
+}
+
+// Send queues a message. The payload is borrowed for the call; fragments are consumed
+// even when it fails. Errors: ErrNotConnected, ErrClosed, ErrEmpty, ErrReliability,
+// ErrChannel, ErrPriority, ErrControlID, ErrMessageTooLarge, ErrSendBufferFull; all
+// compare by identity, and none harms the connection.
+func (c *Conn) Send(now monotime.Time, m *arq.Message) error {
+	now = c.tick(now)
+	if err := c.vet(m); err != nil {
+		m.Discard()
+		return err
+	}
+	return c.eng.Send(now, m)
+}
+
+// vet returns why the application may not send m, or nil.
+func (c *Conn) vet(m *arq.Message) error {
+	switch {
+	case c.state == Handshaking:
+		return ErrNotConnected
+	case c.state != Connected:
+		return ErrClosed
+	case m.Len() == 0:
+		return ErrEmpty
+	case !m.Reliability.Valid():
+		return ErrReliability
+	case m.Channel >= protocol.OrderingChannels:
+		return ErrChannel
+	case !m.Priority.Valid():
+		return ErrPriority
+	case protocol.ID(m.First()).IsControl():
+		return ErrControlID
+	}
+	return nil
+}
+
+// sendControl queues a message of the connection itself. These are exempt from the
+// send buffer's bound; each caller bounds its own.
+func (c *Conn) sendControl(now monotime.Time, payload []byte, r protocol.Reliability, p protocol.Priority) {
+	// Cannot fail: not empty, valid mode, channel 0, few fragments.
+	_ = c.eng.Send(now, &arq.Message{Payload: payload, Reliability: r, Priority: p, Control: true})
+}
+
+// Transmit returns the next datagram that may leave now, as Bytes of the buffer, or
+// nil. The caller releases it after the socket took it.
+func (c *Conn) Transmit(now monotime.Time) *pool.Buffer {
+	now = c.tick(now)
+	if c.state == Dead {
+		return nil
+	}
+	b := c.eng.Transmit(now)
+	if b != nil && wire.Classify(b.Bytes()) == wire.KindFrameSet {
+		c.keepalive.lastSent = now
+	}
+	return b
+}
+
+// Deadline returns when Advance must be called, or Never. It is not in the past
+// unless something is due.
+func (c *Conn) Deadline() monotime.Time {
+	if c.state == Dead {
+		return monotime.Never
+	}
+	d := min(c.eng.Deadline(), c.timers.next())
+	c.timers.requested = d
+	return d
+}
+
+// Next takes the next event. Events keep their order: connected, receipts, closed.
+func (c *Conn) Next(ev *Event) bool {
+	if c.connectedDue {
+		c.connectedDue = false
+		*ev = Event{Kind: EventConnected}
+		return true
+	}
+	var r arq.ReceiptEvent
+	if c.eng.NextReceipt(&r) {
+		*ev = Event{Kind: EventReceipt, ID: r.ID, Acked: r.Acked}
+		return true
+	}
+	if c.closedDue {
+		c.closedDue = false
+		*ev = Event{Kind: EventClosed, Err: c.cause}
+		return true
+	}
+	return false
+}
+
+// NextMessage takes the next message for the application, in delivery order. The
+// caller releases it. Nothing is given before the connection is connected; what had
+// arrived before the peer's disconnect stays available after it. Close and Abort
+// drop what is unread.
+func (c *Conn) NextMessage(d *arq.Delivery) bool {
+	if c.state == Handshaking || !c.inbox.pop(d) {
+		return false
+	}
+	c.unreadChanged(c.now)
+	return true
+}
+
+// Unread returns the bytes that unread messages count for against Limits.ReceiveBuffer.
+func (c *Conn) Unread() int { return c.inbox.bytes }
+
+// Pending reports whether Next or NextMessage has something to give.
+func (c *Conn) Pending() bool {
+	return c.connectedDue || c.closedDue || c.eng.ReceiptsPending() || c.state != Handshaking && c.inbox.len() > 0
+}
+
+// Release drops unread messages and every other buffer, and leaves c Dead without
+// further events. For connections that are forgotten.
+func (c *Conn) Release() {
+	c.inbox.clear()
+	c.die()
+	c.connectedDue, c.closedDue = false, false
+}
+
+// State returns how far the connection's life has come.
+func (c *Conn) State() State { return c.state }
+
+// Err returns why the connection ended, or nil while it has not.
+func (c *Conn) Err() error { return c.cause }
+
+// SendSpace returns how many bytes Send would still take.
+func (c *Conn) SendSpace() int { return c.eng.SendSpace() }
+
+// Drained reports whether everything reliable that was sent is acknowledged.
+func (c *Conn) Drained() bool { return c.eng.Drained() }
+
+// RTT returns the smoothed round trip, which includes the time that the peer
+// holds back its ACKs. Zero before the first sample.
+func (c *Conn) RTT() time.Duration { return c.eng.RTT() }
+
+// MTU returns the negotiated MTU.
+func (c *Conn) MTU() int { return int(c.mtu) }
+
+// Side returns the side that Init was given.
+func (c *Conn) Side() Side { return c.side }
+
+// Version returns the negotiated protocol version.
+func (c *Conn) Version() byte { return c.version }
+
+// PeerGUID returns the peer's GUID as the offline phase told it.
+func (c *Conn) PeerGUID() int64 { return c.peerID }
+
+// LastHeard returns when the last believable datagram came: an in-window one or an
+// ACK of something sent. The start of the connection before any.
+func (c *Conn) LastHeard() monotime.Time { return c.keepalive.lastHeard }
+
+// tick keeps time from going back.
+func (c *Conn) tick(now monotime.Time) monotime.Time {
+	if now < c.now {
+		return c.now
+	}
+	c.now = now
+	return now
+}
+
+// millis is the time stamp for now.
+func (c *Conn) millis(now monotime.Time) int64 { return now.Milli() + c.epoch }
