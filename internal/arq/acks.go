@@ -1,0 +1,103 @@
+package arq
+
+import (
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/wire"
+)
+
+// ackQueue collects the datagrams to acknowledge and says when. ACKs are never
+// acknowledged themselves, so one that is lost costs the peer a retransmission.
+type ackQueue struct {
+	ranges  rangeSet
+	since   monotime.Time // when the oldest pending one came; Never when none is pending
+	waiting int           // datagrams noted since the last ACK was written
+	urgent  bool
+}
+
+const (
+	// maxAckDelay is how long a lone datagram waits for company. Original peers
+	// wait 10 ms; a little less keeps the round trip that they see below theirs.
+	maxAckDelay = 8 * time.Millisecond
+	// ackEvery is how many datagrams are acknowledged without delay. The engine asks
+	// after a whole batch was read, so a burst still draws one ACK.
+	ackEvery = 2
+	// ackRanges bounds the ranges pending. A peer whose datagrams arrive with a hole
+	// after every one fills it; then the oldest are not acknowledged, and sent again.
+	ackRanges = 256
+)
+
+func (q *ackQueue) init() {
+	q.ranges.init(ackRanges)
+	q.since, q.waiting, q.urgent = monotime.Never, 0, false
+}
+
+// note adds datagram n, which came now. An urgent one is not delayed.
+func (q *ackQueue) note(now monotime.Time, n int64, urgent bool) {
+	q.ranges.add(n, n+1)
+	if q.waiting == 0 && q.since == monotime.Never {
+		q.since = now
+	}
+	q.waiting++
+	q.urgent = q.urgent || urgent
+}
+
+// pending reports whether any datagram waits to be acknowledged.
+func (q *ackQueue) pending() bool { return q.ranges.len() > 0 }
+
+// due reports whether an ACK should leave now.
+func (q *ackQueue) due(now monotime.Time) bool { return now >= q.deadline() }
+
+// deadline returns when an ACK should leave: a moment past when at once, Never when there is none.
+func (q *ackQueue) deadline() monotime.Time {
+	if !q.pending() {
+		return monotime.Never
+	}
+	if q.urgent || q.waiting >= ackEvery {
+		return q.since
+	}
+	return q.since.Add(maxAckDelay)
+}
+
+// append adds one ACK datagram of at most maxSize bytes to dst and forgets what it
+// names, oldest first; call again for the rest. It returns nil when nothing is pending.
+func (q *ackQueue) append(dst []byte, maxSize int) []byte {
+	dst = appendRanges(dst, wire.ACKID, maxSize, &q.ranges)
+	if dst == nil {
+		return nil
+	}
+	if q.pending() {
+		q.urgent = true // the rest of a flush under way
+		return dst
+	}
+	q.since, q.waiting, q.urgent = monotime.Never, 0, false
+	return dst
+}
+
+// appendRanges adds to dst an ACK or NACK of at most maxSize bytes that names the
+// lowest spans of s, as many as fit, and takes them out of s. It returns nil when
+// s is empty or not even one fits.
+func appendRanges(dst []byte, id byte, maxSize int, s *rangeSet) []byte {
+	if s.len() == 0 {
+		return nil
+	}
+	a := wire.StartRanges(dst, id, maxSize)
+	n := 0
+	for n < s.len() {
+		r := s.spans[n]
+		r.lo = max(r.lo, r.hi-seqMask) // more would name every number there is
+		if !a.Add(wire24(r.lo), wire24(r.hi-1)) {
+			break
+		}
+		n++
+		if r.lo>>seqBits != r.hi>>seqBits {
+			break // the original reads nothing behind a record that ends at the highest number
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	s.removeFirst(n)
+	return a.Finish()
+}

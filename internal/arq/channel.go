@@ -1,0 +1,308 @@
+package arq
+
+import "github.com/raknet-go/raknet/protocol"
+
+// orderChannel is the receiving end of one ordering channel. It owns both ordered
+// release and the filter for sequenced messages, because the two share the
+// channel's ordering index: an ordered message uses an index up; a sequenced one
+// carries the index of the ordered message to come and a sequencing index that
+// starts over at 0 after each ordered message. So a sequenced message sent after an
+// ordered one that is missing waits for it, and one sent before an ordered one that
+// was delivered is stale.
+//
+// The original engine forgets to start the sequencing index over when an ordered
+// message is released from its heap, and drops fresh sequenced messages then; and it
+// packs both indexes into one weight that overflows at 2^20 sequenced messages. Here
+// neither happens.
+type orderChannel struct {
+	next     int64  // index of the ordered message to come
+	sequence uint32 // lowest sequencing index to deliver under next, 24 bits
+	arrived  uint64 // messages that had to wait so far: breaks ties, so that the first copy wins
+	heap     []heldKey
+	slack    slack
+	hold     *holdBudget
+}
+
+// heldKey orders what waits: by ordering index, then sequenced before ordered, then
+// by sequencing index, then by arrival. Sequencing indexes compare as plain numbers:
+// among messages that wait they started at 0.
+type heldKey struct {
+	order    int64
+	arrived  uint64
+	sequence uint32 // heldOrdered for an ordered message
+	slot     int32  // where holdBudget keeps the message
+}
+
+// heldOrdered sorts an ordered message behind every sequenced one of its index.
+const heldOrdered = 1 << seqBits
+
+// heldKeysMin is how large a heap may stay while it is empty. Arbitrary.
+const heldKeysMin = 64
+
+func (c *orderChannel) init(first int64, hold *holdBudget) {
+	*c = orderChannel{next: first, hold: hold}
+}
+
+// expand returns the ordering index as a number near next; it takes expanded and
+// raw ones alike.
+func (c *orderChannel) expand(order int64) int64 { return expand24(wire24(order), c.next) }
+
+// accept takes a message with ordering index order (24 bits, or expanded) and, if
+// it is sequenced, sequencing index seq. It appends to out what can be delivered
+// now, in order. What is stale or came before is released and counted; what must
+// wait is kept, whatever the hold budget says: to refuse is the caller's decision,
+// before it acknowledges anything.
+func (c *orderChannel) accept(order int64, seq uint32, sequenced bool, d Delivery, out []Delivery) []Delivery {
+	order = c.expand(order)
+	switch {
+	case order < c.next:
+		c.hold.drop(&d)
+		return out
+	case order > c.next:
+		c.wait(order, seq, sequenced, d)
+		return out
+	case sequenced:
+		return c.sequenced(seq, d, out)
+	}
+	c.next++
+	c.sequence = 0
+	out = append(out, d)
+	if len(c.heap) > 0 {
+		out = c.release(out)
+	}
+	return out
+}
+
+// sequenced delivers a sequenced message of the current index unless it is older
+// than one already delivered.
+func (c *orderChannel) sequenced(seq uint32, d Delivery, out []Delivery) []Delivery {
+	if older24(seq, c.sequence) {
+		c.hold.drop(&d)
+		return out
+	}
+	c.sequence = (seq + 1) & seqMask
+	return append(out, d)
+}
+
+// wait puts a message of a later index on the heap.
+func (c *orderChannel) wait(order int64, seq uint32, sequenced bool, d Delivery) {
+	k := heldKey{order: order, arrived: c.arrived, sequence: heldOrdered, slot: c.hold.put(d)}
+	if sequenced {
+		k.sequence = seq & seqMask
+	}
+	c.arrived++
+	c.heap = append(c.heap, k)
+	c.slack.used(len(c.heap))
+	c.up(len(c.heap) - 1)
+}
+
+// release delivers what waited for the index that was just reached, and so on.
+func (c *orderChannel) release(out []Delivery) []Delivery {
+	for len(c.heap) > 0 && c.heap[0].order <= c.next {
+		k := c.heap[0]
+		c.pop()
+		d := c.hold.take(k.slot)
+		switch {
+		case k.order < c.next:
+			c.hold.drop(&d) // a second copy of an ordered message
+		case k.sequence != heldOrdered:
+			out = c.sequenced(k.sequence, d, out)
+		default:
+			c.next++
+			c.sequence = 0
+			out = append(out, d)
+		}
+	}
+	if len(c.heap) == 0 && c.slack.emptied(cap(c.heap), heldKeysMin) {
+		c.heap = nil
+	}
+	return out
+}
+
+// close releases everything that waits.
+func (c *orderChannel) close() {
+	for _, k := range c.heap {
+		d := c.hold.take(k.slot)
+		d.Release()
+	}
+	c.heap = nil
+}
+
+func (a *heldKey) less(b *heldKey) bool {
+	if a.order != b.order {
+		return a.order < b.order
+	}
+	if a.sequence != b.sequence {
+		return a.sequence < b.sequence
+	}
+	return a.arrived < b.arrived
+}
+
+// up and pop are the usual binary heap. A message that arrives in the order of its
+// index, as nearly all that wait do, moves nothing on its way in.
+func (c *orderChannel) up(i int) {
+	h := c.heap
+	k := h[i]
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !k.less(&h[parent]) {
+			break
+		}
+		h[i] = h[parent]
+		i = parent
+	}
+	h[i] = k
+}
+
+func (c *orderChannel) pop() {
+	h := c.heap
+	n := len(h) - 1
+	k := h[n]
+	h = h[:n]
+	c.heap = h
+	if n == 0 {
+		return
+	}
+	i := 0
+	for {
+		child := 2*i + 1
+		if child >= n {
+			break
+		}
+		if r := child + 1; r < n && h[r].less(&h[child]) {
+			child = r
+		}
+		if !h[child].less(&k) {
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	h[i] = k
+}
+
+// orderChannels are the ordering channels of one connection, made when first used,
+// and what waits in all of them.
+type orderChannels struct {
+	channel [protocol.OrderingChannels]*orderChannel
+	first   int64
+	hold    holdBudget
+}
+
+// init starts every channel at index first; maxMessages and maxBytes bound what
+// waits in all of them together.
+func (o *orderChannels) init(first int64, maxMessages, maxBytes int) {
+	*o = orderChannels{first: first}
+	o.hold.init(maxMessages, maxBytes)
+}
+
+// get returns channel ch, which must be below OrderingChannels.
+func (o *orderChannels) get(ch uint8) *orderChannel {
+	if c := o.channel[ch]; c != nil {
+		return c
+	}
+	c := new(orderChannel)
+	c.init(o.first, &o.hold)
+	o.channel[ch] = c
+	return c
+}
+
+// next returns the index that channel ch expects, without making the channel.
+func (o *orderChannels) next(ch uint8) int64 {
+	if c := o.channel[ch]; c != nil {
+		return c.next
+	}
+	return o.first
+}
+
+// wants reports whether order, as on the wire, is the index that channel ch expects.
+func (o *orderChannels) wants(ch uint8, order uint32) bool { return order == wire24(o.next(ch)) }
+
+// holds reports whether a message with that index would have to wait.
+func (o *orderChannels) holds(ch uint8, order uint32) bool {
+	n := o.next(ch)
+	return expand24(order, n) > n
+}
+
+// close releases everything that waits in any channel.
+func (o *orderChannels) close() {
+	for _, c := range o.channel {
+		if c != nil {
+			c.close()
+		}
+	}
+}
+
+// holdBudget keeps the messages that wait in the ordering channels of one
+// connection, and bounds them together. A correct peer fills it when it is far
+// ahead of a loss, or sends an urgent message past thousands of less urgent ones of
+// the same channel; a hostile one by never sending what is next.
+//
+// When it is full, a datagram is refused, unacknowledged, so that the peer sends its
+// frames again later; except that one with the next message of some channel is
+// taken, since that may be what everything waits for. What else such a datagram
+// holds may exceed the bound, so a second, firm bound a quarter higher refuses even
+// those datagrams, unless nothing in them would have to wait.
+type holdBudget struct {
+	maxMessages, maxBytes int
+	messages, bytes       int
+	stale                 uint64 // messages dropped because a newer one was delivered, or as second copies
+
+	slots []Delivery
+	free  []int32
+	slack slack
+}
+
+// holdSlotsMin is how many slots stay while nothing waits. Arbitrary.
+const holdSlotsMin = 64
+
+func (h *holdBudget) init(maxMessages, maxBytes int) {
+	*h = holdBudget{maxMessages: maxMessages, maxBytes: maxBytes}
+}
+
+// full reports whether the budget is used up.
+func (h *holdBudget) full() bool { return h.messages >= h.maxMessages || h.bytes >= h.maxBytes }
+
+// exhausted reports whether the firm bound is reached, too.
+func (h *holdBudget) exhausted() bool {
+	return h.messages >= h.maxMessages+h.maxMessages/4 || h.bytes >= h.maxBytes+h.maxBytes/4
+}
+
+// put keeps a message and returns its slot.
+func (h *holdBudget) put(d Delivery) int32 {
+	d.settle()
+	h.messages++
+	h.bytes += d.pinned()
+	h.slack.used(h.messages)
+	if n := len(h.free); n > 0 {
+		slot := h.free[n-1]
+		h.free = h.free[:n-1]
+		h.slots[slot] = d
+		return slot
+	}
+	h.slots = append(h.slots, d)
+	return int32(len(h.slots) - 1)
+}
+
+// take returns the message in a slot and empties it.
+func (h *holdBudget) take(slot int32) Delivery {
+	d := h.slots[slot]
+	h.slots[slot] = Delivery{}
+	h.messages--
+	h.bytes -= d.pinned()
+	if h.messages > 0 {
+		h.free = append(h.free, slot)
+		return d
+	}
+	h.slots, h.free = h.slots[:0], h.free[:0]
+	if h.slack.emptied(cap(h.slots), holdSlotsMin) {
+		h.slots, h.free = nil, nil
+	}
+	return d
+}
+
+// drop releases a message that nobody will see.
+func (h *holdBudget) drop(d *Delivery) {
+	h.stale++
+	d.Release()
+}

@@ -1,0 +1,133 @@
+package arq
+
+import (
+	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// Delivery is a complete message as it came: bytes that still live in the buffers
+// they were received in. Whoever holds one must Release it once. The zero value is
+// empty and may be released. Not safe for concurrent use, but a Delivery may be
+// read and released by another goroutine than the one that runs the engine.
+type Delivery struct {
+	// Reliability is the mode as the wire carried it, so never one with a receipt.
+	Reliability protocol.Reliability
+	// Channel is the ordering channel; zero for modes without one.
+	Channel uint8
+
+	charge int32      // what the engine's receive buffer is charged for it
+	ref    pool.Ref   // the message, when it came in one piece
+	parts  *pool.Refs // else its parts in order, none empty; parts.Size is their sum
+}
+
+// deliveryOverhead is what holding a message costs beside its bytes, roughly: a
+// peer that sends messages of one byte must not get a thousand times the memory
+// that its limit says. Arbitrary, but not below the size of a Delivery.
+const deliveryOverhead = 64
+
+// newDelivery returns the message that lies in ref, and takes ownership of it.
+func newDelivery(r protocol.Reliability, channel uint8, ref pool.Ref) Delivery {
+	return Delivery{Reliability: r, Channel: channel, ref: ref}
+}
+
+// Len returns the length of the message in bytes.
+func (d *Delivery) Len() int {
+	if d.parts != nil {
+		return d.parts.Size
+	}
+	return len(d.ref.Data)
+}
+
+// First returns the first byte of the message, its identifier, or 0 if it is empty.
+func (d *Delivery) First() byte {
+	b := d.ref.Data
+	if d.parts != nil {
+		b = d.parts.R[0].Data
+	}
+	if len(b) == 0 {
+		return 0
+	}
+	return b[0]
+}
+
+// AppendTo appends the message to dst.
+func (d *Delivery) AppendTo(dst []byte) []byte {
+	if d.parts == nil {
+		return append(dst, d.ref.Data...)
+	}
+	for p := d.parts; p != nil; p = p.Next {
+		for i := range p.R {
+			dst = append(dst, p.R[i].Data...)
+		}
+	}
+	return dst
+}
+
+// CopyTo copies as much of the message as fits into dst and returns how much that was.
+func (d *Delivery) CopyTo(dst []byte) int {
+	if d.parts == nil {
+		return copy(dst, d.ref.Data)
+	}
+	n := 0
+	for p := d.parts; p != nil; p = p.Next {
+		for i := range p.R {
+			if n == len(dst) {
+				return n
+			}
+			n += copy(dst[n:], p.R[i].Data)
+		}
+	}
+	return n
+}
+
+// Bytes returns the message without copying it, until Release, if it lies in one
+// piece, and otherwise false.
+func (d *Delivery) Bytes() ([]byte, bool) {
+	if d.parts == nil {
+		return d.ref.Data, true
+	}
+	if d.parts.Next == nil && d.parts.R[1].Data == nil {
+		return d.parts.R[0].Data, true
+	}
+	return nil, false
+}
+
+// Release lets go of the bytes and clears d.
+func (d *Delivery) Release() {
+	d.parts.Release()
+	d.ref.Release()
+	*d = Delivery{}
+}
+
+// pinned is the message's share of a bound on memory: its length and a fixed
+// overhead. It is true within a factor of the copybreak of package pool once the
+// message is settled.
+func (d *Delivery) pinned() int { return d.Len() + deliveryOverhead }
+
+// settle moves the message out of a buffer that is much larger, if it lies in one,
+// because it is about to stay for longer than the datagrams around it.
+func (d *Delivery) settle() {
+	if d.ref.Buf != nil {
+		d.ref = settle(d.ref)
+	}
+}
+
+// settle returns ref, or a copy of it if it is only a small part of its buffer.
+// Small copies are made into pooled buffers, so that a lossy path, on which much
+// has to wait, still does without allocation.
+func settle(ref pool.Ref) pool.Ref {
+	n := len(ref.Data)
+	if ref.Buf == nil || n*4 >= len(ref.Buf.B) || len(ref.Buf.B) <= pool.ClassSmall {
+		return ref
+	}
+	b := pool.Get(n)
+	if len(b.B) > pool.ClassSmall && n*4 < len(b.B) {
+		b.Release()
+		c := pool.Hold(nil, ref.Data)
+		ref.Release()
+		return c
+	}
+	b.N = copy(b.B, ref.Data)
+	ref.Release()
+	return pool.Ref{Buf: b, Data: b.B[:n:n]}
+}
