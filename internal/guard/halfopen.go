@@ -2,8 +2,8 @@ package guard
 
 import "net/netip"
 
-// The default caps on handshakes under way. One address that opens and abandons
-// them displaces its own; 4096 addresses of a kilobyte each are 4 MiB.
+// The default caps on handshakes under way. A host that opens and abandons them
+// displaces its own. 4096 connections that are not up cost about 4 MiB.
 const (
 	DefaultHalfOpenPerIP = 32
 	DefaultHalfOpenTotal = 4096
@@ -11,22 +11,140 @@ const (
 
 // HalfOpen counts the connections that are not up yet, per host (an IPv4 address,
 // a /64 of IPv6) and in total, and says which one must go for a new one: the
-// oldest, since an honest handshake is over in a few round trips. Init it before use.
+// oldest, since an honest handshake is over in a few round trips. Its memory
+// follows the number of entries. Init it before use.
 type HalfOpen struct {
-	perIP, total int
+	perHost, total int // 0: no cap
+	nodes          []halfOpenNode
+	free           int32 // head of the unused nodes, linked by next[all]
+	byAddr         map[netip.AddrPort]int32
+	byHost         map[netip.Addr]halfOpenList
+	all            halfOpenList
 }
 
-// Init sets the caps. Zero takes the default, negative is no cap.
-func (h *HalfOpen) Init(perIP, total int) {}
+// Every node is in two lists, oldest first: of everybody and of its host.
+const (
+	ofAll = iota
+	ofHost
+)
+
+// halfOpenNode is one connection. Links are positions in HalfOpen.nodes plus one;
+// 0 is no node.
+type halfOpenNode struct {
+	addr       netip.AddrPort
+	host       netip.Addr
+	prev, next [2]int32
+}
+
+type halfOpenList struct{ oldest, newest, n int32 }
+
+// Init sets the caps per host and in total. Zero takes the default, negative is no
+// cap.
+func (h *HalfOpen) Init(perIP, total int) {
+	*h = HalfOpen{
+		perHost: capOr(perIP, DefaultHalfOpenPerIP),
+		total:   capOr(total, DefaultHalfOpenTotal),
+		byAddr:  make(map[netip.AddrPort]int32),
+		byHost:  make(map[netip.Addr]halfOpenList),
+	}
+}
+
+func capOr(n, byDefault int) int {
+	if n == 0 {
+		return byDefault
+	}
+	return max(n, 0)
+}
 
 // Add counts addr in. If that needs room it counts out the oldest entry, of the
-// same host if the host is over its cap, and returns it: the caller ends that
+// same host if the host is at its cap, and returns it: the caller ends that
 // connection. An addr that is already in keeps its age and displaces nobody.
-func (h *HalfOpen) Add(addr netip.AddrPort) (evicted netip.AddrPort, evict bool) { return }
+func (h *HalfOpen) Add(addr netip.AddrPort) (evicted netip.AddrPort, evict bool) {
+	if _, ok := h.byAddr[addr]; ok {
+		return netip.AddrPort{}, false
+	}
+	host := network(addr.Addr(), hostBits4, hostBits6)
+	var victim int32
+	if list := h.byHost[host]; h.perHost > 0 && int(list.n) >= h.perHost {
+		victim = list.oldest
+	} else if h.total > 0 && len(h.byAddr) >= h.total {
+		victim = h.all.oldest
+	}
+	if victim != 0 {
+		evicted, evict = h.nodes[victim-1].addr, true
+		h.remove(victim)
+	}
+	h.insert(addr, host)
+	return evicted, evict
+}
 
 // Remove counts addr out, because its connection is up or has ended, and reports
 // whether it was in.
-func (h *HalfOpen) Remove(addr netip.AddrPort) bool { return false }
+func (h *HalfOpen) Remove(addr netip.AddrPort) bool {
+	i, ok := h.byAddr[addr]
+	if ok {
+		h.remove(i)
+	}
+	return ok
+}
 
 // Len returns how many are in.
-func (h *HalfOpen) Len() int { return 0 }
+func (h *HalfOpen) Len() int { return len(h.byAddr) }
+
+func (h *HalfOpen) insert(addr netip.AddrPort, host netip.Addr) {
+	i := h.free
+	if i == 0 {
+		h.nodes = append(h.nodes, halfOpenNode{})
+		i = int32(len(h.nodes))
+	} else {
+		h.free = h.nodes[i-1].next[ofAll]
+	}
+	h.nodes[i-1] = halfOpenNode{addr: addr, host: host}
+	h.byAddr[addr] = i
+	h.push(&h.all, ofAll, i)
+	list := h.byHost[host]
+	h.push(&list, ofHost, i)
+	h.byHost[host] = list
+}
+
+func (h *HalfOpen) remove(i int32) {
+	node := &h.nodes[i-1]
+	delete(h.byAddr, node.addr)
+	h.unlink(&h.all, ofAll, i)
+	list := h.byHost[node.host]
+	if h.unlink(&list, ofHost, i); list.n == 0 {
+		delete(h.byHost, node.host)
+	} else {
+		h.byHost[node.host] = list
+	}
+	*node = halfOpenNode{}
+	node.next[ofAll] = h.free
+	h.free = i
+}
+
+// push makes node i the newest of a list.
+func (h *HalfOpen) push(l *halfOpenList, which int, i int32) {
+	h.nodes[i-1].prev[which] = l.newest
+	if l.newest == 0 {
+		l.oldest = i
+	} else {
+		h.nodes[l.newest-1].next[which] = i
+	}
+	l.newest = i
+	l.n++
+}
+
+func (h *HalfOpen) unlink(l *halfOpenList, which int, i int32) {
+	prev, next := h.nodes[i-1].prev[which], h.nodes[i-1].next[which]
+	if prev == 0 {
+		l.oldest = next
+	} else {
+		h.nodes[prev-1].next[which] = next
+	}
+	if next == 0 {
+		l.newest = prev
+	} else {
+		h.nodes[next-1].prev[which] = prev
+	}
+	l.n--
+}

@@ -82,6 +82,7 @@ func newBucketRule(rate, rateDefault, burst, burstDefault int) bucketRule {
 	if burst <= 0 {
 		burst = burstDefault
 	}
+	burst = min(burst, 1<<30) // keeps the product below within 64 bits
 	cost := max(time.Second/time.Duration(rate), 1)
 	return bucketRule{cost: cost, depth: time.Duration(burst) * cost}
 }

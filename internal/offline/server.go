@@ -184,8 +184,6 @@ func (s *Server) request2(now monotime.Time, from netip.AddrPort, pkt []byte, ou
 	withCookie := s.cookies == CookiesRequired
 	if err := r.Parse(pkt, withCookie); err != nil {
 		out.Reason = parseReason(err)
-	} else if r.Challenge {
-		out.Reason = DropChallenge
 	} else if r.MTU < protocol.MinMTU {
 		out.Reason = DropSmallMTU
 	} else if version, ok := s.prove(now, from, &r); !ok {
@@ -223,8 +221,12 @@ func parseReason(err error) DropReason {
 		return DropTruncated
 	case wire.ErrMagic:
 		return DropMagic
+	case wire.ErrSecurity:
+		return DropChallenge
+	case wire.ErrAddressFamily:
+		return DropAddress
 	}
-	return DropAddress
+	return DropUnknown
 }
 
 // AppendReply2 appends the answer to a valid request 2: mtu is Outcome.MTU, client
