@@ -92,7 +92,7 @@ func (c *Conn) end(now monotime.Time, cause error, notify bool) {
 	c.state, c.cause, c.closedDue = Closed, cause, true
 	c.timers.clear()
 	c.eng.SetUnread(0)
-	c.eng.Abandon(now)
+	c.eng.Abandon()
 	if notify {
 		c.sendControl(now, []byte{byte(protocol.IDDisconnect)}, protocol.Unreliable, protocol.PriorityImmediate)
 	}

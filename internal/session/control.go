@@ -55,6 +55,7 @@ func (c *Conn) deliver(now monotime.Time, d *arq.Delivery) {
 // hold keeps a user message that came before the handshake was complete.
 func (c *Conn) hold(now monotime.Time, d *arq.Delivery) {
 	if c.inbox.len() < heldMessages && c.inbox.bytes+d.Len()+messageOverhead <= heldBytes {
+		d.Settle()
 		c.inbox.push(d)
 		return
 	}

@@ -15,9 +15,9 @@ var (
 	// ErrNotConnected: the handshake is not complete.
 	ErrNotConnected = errors.New("not connected")
 	// ErrReliability: the reliability is none of the eight.
-	ErrReliability = errors.New("unknown reliability")
+	ErrReliability = arq.ErrReliability
 	// ErrPriority: the priority is none of the four.
-	ErrPriority = errors.New("unknown priority")
+	ErrPriority = arq.ErrPriority
 	// ErrEmpty: RakNet cannot carry an empty message.
 	ErrEmpty = arq.ErrEmpty
 	// ErrChannel: the ordering channel is not in 0..31.
@@ -56,7 +56,10 @@ var (
 	// ErrViolations: the peer sent more malformed or rule-breaking datagrams than
 	// the strike budget forgives.
 	ErrViolations = errors.New("too many protocol violations")
-	// ErrStalled: the peer kept sending but acknowledged nothing of what was sent
-	// to it for Timing.Unacked.
+	// ErrIncomplete: the peer began a reliable message and did not finish it within
+	// Limits.ReassemblyAge, so that what was acknowledged cannot be delivered.
+	ErrIncomplete = errors.New("peer left a message unfinished")
+	// ErrStalled: the peer was heard, but did not acknowledge some reliable frame
+	// for Timing.Unacked.
 	ErrStalled = errors.New("peer stopped acknowledging")
 )

@@ -111,7 +111,7 @@ func (c *Conn) incoming(now monotime.Time, b []byte) {
 // believed; but one too short for its two times (as the original engine demands)
 // whose last address is cut off was damaged on the way.
 func plausibleIncoming(b []byte) bool {
-	const times = 16
+	const addr4, times = 7, 16
 	rest := b[1:]
 	for len(rest) > 0 {
 		_, n, err := wire.ParseAddr(rest)
@@ -120,7 +120,7 @@ func plausibleIncoming(b []byte) bool {
 		}
 		rest = rest[n:]
 	}
-	return len(rest) == 0 || len(b) >= 1+wire.AddrSizeV4+times
+	return len(rest) == 0 || len(b) >= 1+addr4+times
 }
 
 // connect enters Connected.

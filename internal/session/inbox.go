@@ -6,7 +6,12 @@ const (
 	// messageOverhead is what an unread message counts for beyond its length: about
 	// the memory of its place in the inbox, so that a flood of one-byte messages
 	// cannot hold many times Limits.ReceiveBuffer.
-	messageOverhead = 96
+	messageOverhead = 64
+	// inboxUnsettled is how many unread messages may stay in the datagrams that they
+	// came in, however small a part of them. Those behind are copied out: an
+	// application that is so far behind must not let its peer pin far more
+	// memory than Limits.ReceiveBuffer. One read batch stays below it.
+	inboxUnsettled = 32
 	// inboxStart is the first capacity of an inbox, in messages. Arbitrary.
 	inboxStart = 16
 	// inboxKeep is the largest capacity that an empty inbox keeps when nothing was
@@ -29,6 +34,9 @@ func (q *inbox) len() int { return int(q.tail - q.head) }
 
 // push takes over d.
 func (q *inbox) push(d *arq.Delivery) {
+	if q.len() >= inboxUnsettled {
+		d.Settle()
+	}
 	if q.len() == len(q.ring) {
 		q.grow()
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math"
 	"time"
 
 	"github.com/raknet-go/raknet/internal/monotime"
@@ -23,6 +24,8 @@ const (
 	// stallGrace is the least time that a peer gets to be heard after such a
 	// sleep: a peer's slowest resend, or a ping and its answer.
 	stallGrace = 2 * time.Second
+	// none is no reliable index.
+	none = math.MinInt64
 	// unackedLooks is how often per Timing.Unacked progress is looked at.
 	unackedLooks = 4
 )
@@ -30,7 +33,8 @@ const (
 // keepalive remembers what liveness is judged by.
 type keepalive struct {
 	lastHeard    monotime.Time // an in-window datagram, or an ACK of ours
-	lastProgress monotime.Time // an ACK of ours, or nothing to acknowledge
+	lastProgress monotime.Time // unacked was seen to change
+	unacked      int64         // the oldest unacknowledged reliable index, or none
 	lastSent     monotime.Time // a datagram that the peer must acknowledge
 	lastPing     monotime.Time
 	pings        [pingsRemembered]monotime.Time // zero: none, or answered
@@ -45,25 +49,21 @@ type keepalive struct {
 
 func (k *keepalive) init(now monotime.Time) {
 	k.lastHeard, k.lastProgress, k.lastSent = now, now, now
+	k.unacked = none
 }
 
 // heard notes a believable datagram: nothing else counts as a sign of life, since
 // anybody can forge the peer's address.
-func (c *Conn) heard(now monotime.Time, data []byte) {
-	c.keepalive.lastHeard = now
-	if wire.Classify(data) == wire.KindACK {
-		c.keepalive.lastProgress = now
-	}
-}
+func (c *Conn) heard(now monotime.Time) { c.keepalive.lastHeard = now }
 
 // startKeepalive arms what watches a connected peer.
 func (c *Conn) startKeepalive(now monotime.Time) {
-	c.keepalive.lastHeard, c.keepalive.lastProgress = now, now
+	c.keepalive.lastHeard = now
 	if c.timing.Idle > 0 {
 		c.timers.set(timerIdle, now.Add(c.timing.Idle))
 	}
 	if c.timing.Unacked > 0 {
-		c.timers.set(timerUnacked, now.Add(c.timing.Unacked/unackedLooks))
+		c.progressing(now)
 	}
 	c.armPing()
 }
@@ -189,11 +189,16 @@ func (c *Conn) fire(now monotime.Time) {
 	}
 }
 
-// progressing looks whether the peer acknowledges what it is sent.
+// progressing looks whether the peer acknowledges the reliable data it is sent:
+// some acknowledge pings and never a mode that they cannot read.
 func (c *Conn) progressing(now monotime.Time) bool {
 	k := &c.keepalive
-	if c.eng.Drained() {
-		k.lastProgress = now
+	oldest, any := c.eng.OldestUnacked()
+	if !any {
+		oldest = none
+	}
+	if !any || oldest != k.unacked {
+		k.unacked, k.lastProgress = oldest, now
 	}
 	if k.lastProgress.Add(c.timing.Unacked) <= now {
 		return false

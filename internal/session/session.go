@@ -128,7 +128,7 @@ func (c *Conn) Init(now monotime.Time, cfg *Config) {
 	engine := cfg.ARQ
 	engine.MTU = cfg.MTU
 	c.eng.Init(now, &engine)
-	c.limit = c.eng.Limits().ReceiveBuffer
+	c.limit = c.eng.ReceiveBuffer()
 	c.timers.clear()
 	c.timers.requested = monotime.Never
 	c.keepalive.init(now)
@@ -143,7 +143,7 @@ func (c *Conn) Init(now monotime.Time, cfg *Config) {
 // it ends with ErrViolations.
 func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdict {
 	now = c.tick(now)
-	if c.state == Dead {
+	if c.state == Dead || len(data) == 0 || data[0]&0x80 == 0 {
 		return arq.VerdictIgnored
 	}
 	v := c.eng.Receive(now, b, data)
@@ -153,7 +153,7 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 	}
 	switch {
 	case v.Alive():
-		c.heard(now, data)
+		c.heard(now)
 	case v.Violation():
 		if !c.strikes.take(now, strikeInterval, strikeBurst) {
 			c.end(now, ErrViolations, true)
@@ -173,18 +173,20 @@ func (c *Conn) Advance(now monotime.Time) {
 	c.forgiveStall(now)
 	c.eng.Advance(now)
 	c.collect(now)
+	if c.eng.Broken() && c.state < Closed {
+		c.end(now, ErrIncomplete, true)
+	}
 	c.fire(now)
 	c.closeStep(now)
 }
 
-// Send queues a message. The payload is borrowed for the call; fragments are consumed
-// even when it fails. Errors: ErrNotConnected, ErrClosed, ErrEmpty, ErrReliability,
+// Send queues a message. The payload is borrowed for the call; fragments are taken
+// if it succeeds. Errors: ErrNotConnected, ErrClosed, ErrEmpty, ErrReliability,
 // ErrChannel, ErrPriority, ErrControlID, ErrMessageTooLarge, ErrSendBufferFull; all
 // compare by identity, and none harms the connection.
 func (c *Conn) Send(now monotime.Time, m *arq.Message) error {
 	now = c.tick(now)
 	if err := c.vet(m); err != nil {
-		m.Discard()
 		return err
 	}
 	return c.eng.Send(now, m)
@@ -197,7 +199,7 @@ func (c *Conn) vet(m *arq.Message) error {
 		return ErrNotConnected
 	case c.state != Connected:
 		return ErrClosed
-	case m.Len() == 0:
+	case m.Size() == 0:
 		return ErrEmpty
 	case !m.Reliability.Valid():
 		return ErrReliability
@@ -226,6 +228,11 @@ func (c *Conn) Transmit(now monotime.Time) *pool.Buffer {
 		return nil
 	}
 	b := c.eng.Transmit(now)
+	if b == nil && c.state == Closing {
+		// The last unreliable message may just have left, which nobody acknowledges.
+		c.closeStep(now)
+		b = c.eng.Transmit(now)
+	}
 	if b != nil && wire.Classify(b.Bytes()) == wire.KindFrameSet {
 		c.keepalive.lastSent = now
 	}
@@ -280,7 +287,7 @@ func (c *Conn) Unread() int { return c.inbox.bytes }
 
 // Pending reports whether Next or NextMessage has something to give.
 func (c *Conn) Pending() bool {
-	return c.connectedDue || c.closedDue || c.eng.ReceiptsPending() || c.state != Handshaking && c.inbox.len() > 0
+	return c.connectedDue || c.closedDue || c.eng.ReceiptsReady() || c.state != Handshaking && c.inbox.len() > 0
 }
 
 // Release drops unread messages and every other buffer, and leaves c Dead without

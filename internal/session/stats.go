@@ -8,8 +8,8 @@ import (
 
 // Stats are a connection's counters and gauges. Counters only grow.
 type Stats struct {
-	// ARQ are the engine's. ARQ.RTT includes the peer's ACK delay.
-	ARQ arq.Stats
+	// The engine's. Its RTT includes the time that the peer holds back ACKs.
+	arq.Stats
 	// PingRTT is what the last answered connected ping took; zero before any.
 	PingRTT time.Duration
 	// PingsSent and PongsSent count connected pings and pongs; PongsSuppressed
@@ -26,5 +26,5 @@ func (c *Conn) Stats(s *Stats) {
 		PingRTT: c.keepalive.pingRTT, PingsSent: uint64(c.keepalive.pingsSent), PongsSent: uint64(c.keepalive.pongsSent),
 		PongsSuppressed: uint64(c.keepalive.pongsHeld), UnreadMessages: c.inbox.len(), UnreadBytes: c.inbox.bytes,
 	}
-	c.eng.Stats(&s.ARQ)
+	c.eng.Stats(&s.Stats)
 }

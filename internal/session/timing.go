@@ -17,10 +17,10 @@ type Timing struct {
 	// 5 s after which go-raknet gives a silent peer up. Capped at a quarter of Idle.
 	// Off: no pings are sent, so that only traffic or Idle shows a dead peer.
 	Ping time.Duration
-	// Unacked is how long reliable data may wait for an acknowledgement from a
-	// peer that is heard, counted from the last acknowledgement. Default 20 s:
-	// twice Idle, since losing every resend for so long while other datagrams
-	// pass means a peer that takes and never acknowledges.
+	// Unacked is how long one reliable frame may wait for its acknowledgement from a
+	// peer that is heard all the time, within a quarter of it. Default 20 s: twice
+	// Idle, since every resend of it being lost while other datagrams pass means a
+	// peer that cannot read it. Off: such a frame waits for ever.
 	Unacked time.Duration
 	// Drain is how long Close waits for what was written to be acknowledged before
 	// it gives up on it. Default 5 s. Negative: Close does not wait.

@@ -1,0 +1,25 @@
+package arq
+
+import "github.com/raknet-go/raknet/internal/monotime"
+
+// Abandon drops everything queued and everything unacknowledged, so that only ACKs
+// and what is sent from now on leaves. The peer will miss messages, on ordered
+// channels for good, so this is for connections that have ended and say so once more.
+// Nothing is reported for dropped messages; ACKs of them are ignored from now on.
+func (e *Engine) Abandon() {
+	for e.oldest != nil {
+		e.freePacket(e.oldest)
+	}
+	for i := range e.queue.level {
+		for _, l := range []*packetList{&e.queue.level[i].lost, &e.queue.level[i].fresh} {
+			for l.head != nil {
+				e.freePacket(l.head)
+			}
+		}
+	}
+	e.free, e.freeCount = nil, 0
+	e.sent = sentRing{base: e.sent.next, next: e.sent.next}
+	e.inFlight, e.splits = 0, 0
+	e.loss.lossAt, e.loss.timeoutAt = monotime.Never, monotime.Never
+	e.loss.backoff, e.loss.probes = 0, 0
+}

@@ -1,0 +1,49 @@
+package arq
+
+import (
+	"time"
+
+	"github.com/raknet-go/raknet/internal/wire"
+)
+
+// RTT returns the smoothed round trip; see Stats.RTT.
+func (e *Engine) RTT() time.Duration { return e.rtt.srtt }
+
+// ReceiveBuffer returns Limits.ReceiveBuffer as it applies, with its default.
+func (e *Engine) ReceiveBuffer() int { return e.limits.ReceiveBuffer }
+
+// ReceiptsReady reports whether NextReceipt has something to give.
+func (e *Engine) ReceiptsReady() bool { return e.receiptHead < len(e.receipts) }
+
+// OldestUnacked returns the reliable index of the oldest frame that was sent and not
+// acknowledged; ok is false when there is none. A peer that acknowledges other
+// datagrams while this stays the same for long will never acknowledge it.
+func (e *Engine) OldestUnacked() (index int64, ok bool) {
+	if e.oldest == nil {
+		return 0, false
+	}
+	return e.oldest.firstReliable, true
+}
+
+// Size returns the length of the message in bytes.
+func (m *Message) Size() int {
+	if m.Fragments != nil {
+		return m.Fragments.size
+	}
+	return len(m.Payload)
+}
+
+// First returns the first byte of the message, its identifier, or 0 if it is empty.
+func (m *Message) First() byte {
+	b := m.Payload
+	if f := m.Fragments; f != nil {
+		if len(f.bufs) == 0 {
+			return 0
+		}
+		b = f.bufs[0].B[wire.DatagramHeaderSize+wire.FrameHeaderSize(f.mode, true):]
+	}
+	if len(b) == 0 {
+		return 0
+	}
+	return b[0]
+}
