@@ -1,0 +1,5 @@
+package udp
+
+import "net"
+
+func newUDP(c *net.UDPConn) Socket { return newSingle(c) }

@@ -1,0 +1,134 @@
+package udp
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/pool"
+)
+
+// Peer is the far end of a datagram. AddrPort identifies it: two peers of one socket
+// are the same if and only if their AddrPorts are equal. IPv4 addresses are never in
+// their IPv6-mapped form. See PeerOf for addresses that have no AddrPort of their own.
+type Peer struct {
+	AddrPort netip.AddrPort
+	// Addr is the address to hand to the carrier. It is nil on UDP sockets, which
+	// need nothing but AddrPort, and set by every other carrier.
+	Addr net.Addr
+}
+
+// Inbound is a place for a received datagram and what is known about it.
+type Inbound struct {
+	// Buf is where the bytes go, from Buf.B[0] on. The caller owns it before and after
+	// a call. A nil Buf makes the socket take one of pool.ClassRead, which the caller
+	// then owns like its own. After a call, entries beyond the returned count still
+	// have their buffers, ready for the next call.
+	Buf *pool.Buffer
+	// N is the number of bytes received; zero is a valid length.
+	N int
+	// Segment is zero if the buffer holds one datagram. Otherwise it holds several
+	// from one peer, each Segment bytes long except for the last, which may be shorter.
+	Segment int
+	// From is the sender.
+	From Peer
+	// Local is the address of this machine that the datagram was sent to, or the zero
+	// Addr where the socket has only one or cannot tell.
+	Local netip.Addr
+}
+
+// Bytes returns the received bytes, which live in Buf.
+func (in *Inbound) Bytes() []byte { return in.Buf.B[:in.N] }
+
+// Outbound is a datagram to send. The bytes are only read, and not after the call.
+type Outbound struct {
+	Data []byte
+	// To is the destination. A connected socket ignores it.
+	To Peer
+	// Local is the address of this machine to send from, as it came in Inbound.Local.
+	// The zero Addr lets the system choose.
+	Local netip.Addr
+	// Probe forbids every router, and this machine, to fragment the datagram, where the
+	// system offers that. It then vanishes on a path it does not fit, or fails with an
+	// error for which IsTooLarge holds.
+	Probe bool
+}
+
+// Socket sends and receives datagrams in batches. One goroutine at a time may call
+// ReadBatch, one at a time WriteBatch; both at once, and everything else from any
+// goroutine, is fine.
+type Socket interface {
+	// ReadBatch waits for a datagram and returns it with whatever others had already
+	// arrived, at most len(in). The count is zero if and only if the error is not nil.
+	// Datagrams that did not fit their buffer, and those from port 0, which cannot be
+	// answered, are dropped without a word. (Where the system does not tell of a
+	// truncated datagram, one that fills the buffer counts as such.)
+	//
+	// After an error for which IsTransient holds, the next call may work. A passed
+	// deadline gives os.ErrDeadlineExceeded, Close an error for which IsClosed holds.
+	ReadBatch(in []Inbound) (int, error)
+	// WriteBatch sends out in order and returns how many the system took. The count is
+	// less than len(out) if and only if the error is not nil; the error is then about
+	// out[n], and the caller may go on with out[n+1:]. It blocks while the system's
+	// send buffer is full; Close ends that.
+	WriteBatch(out []Outbound) (int, error)
+	// LocalAddr returns the address the socket is bound to.
+	LocalAddr() net.Addr
+	// RemotePeer returns the only peer of a connected socket, and whether it is one.
+	RemotePeer() (Peer, bool)
+	// SetReadDeadline makes ReadBatch fail from t on, also one that is waiting. The zero
+	// Time takes the deadline away.
+	SetReadDeadline(t time.Time) error
+	// Close ends waiting calls and frees the socket, with the PacketConn or Conn below it.
+	Close() error
+	// Buffers returns the sizes of the system's receive and send buffers in bytes, in the
+	// measure in which one asks for them; zero where that is not known.
+	Buffers() (recv, send int)
+}
+
+// ErrAddress is returned by WriteBatch for a destination that this socket cannot have:
+// none, port 0, or IPv6 on an IPv4 socket. IsTransient holds for it.
+var ErrAddress = errors.New("destination address does not suit the socket")
+
+// Listen opens a UDP socket bound to address, "host:port". An empty host means every
+// address of the machine, of IPv4 and IPv6 through one socket where the system can.
+func Listen(address string) (Socket, error) {
+	pc, err := net.ListenPacket("udp", address)
+	if err != nil {
+		return nil, err
+	}
+	return Wrap(pc), nil
+}
+
+// Wrap returns a Socket on top of pc, which belongs to the Socket from then on. A
+// *net.UDPConn gets the fast path of the system and larger buffers.
+func Wrap(pc net.PacketConn) Socket {
+	if c, ok := pc.(*net.UDPConn); ok {
+		return newUDP(c)
+	}
+	return newPacketConn(pc)
+}
+
+// WrapConn returns a Socket on top of c, which sends and receives one datagram per Write
+// and Read and belongs to the Socket from then on. A *net.UDPConn gets the fast path.
+func WrapConn(c net.Conn) Socket {
+	if u, ok := c.(*net.UDPConn); ok {
+		return newUDP(u)
+	}
+	return newConn(c)
+}
+
+// buffer makes sure that in has one.
+func (in *Inbound) buffer() []byte {
+	if in.Buf == nil {
+		in.Buf = pool.Get(pool.ClassRead)
+	}
+	return in.Buf.B
+}
+
+// received notes a datagram of n bytes.
+func (in *Inbound) received(n int, from Peer, local netip.Addr) {
+	in.N, in.Segment, in.From, in.Local = n, 0, from, local
+	in.Buf.N = n
+}
