@@ -48,7 +48,7 @@ type group struct {
 	id         uint16
 	count, got uint32
 	order, seq int64
-	partSize   int // largest memory that one fragment has taken so far
+	partSize   int // largest charge of one fragment so far
 	reserved   int
 	size       int // bytes of the message so far
 	progress   monotime.Time
@@ -98,27 +98,52 @@ func (r *reassembler) precheck(f *fragment) (refuse bool) {
 	return g != nil && g.count != f.count
 }
 
-// room reports whether a fragment that passed precheck and holds n bytes would fit
-// now. It does not count other fragments that have been asked about.
-func (r *reassembler) room(f *fragment, n int) bool {
+// reasmAsk is what the fragments of one datagram that were asked about so far would
+// newly reserve. The zero value is that of a datagram without any.
+type reasmAsk struct {
+	bytes, groups int
+	id            uint16 // of the group asked about last, if need is not 0
+	need          int
+}
+
+// room reports whether a fragment with n bytes that passed precheck would fit now,
+// besides those asked about before with the same ask. What all of one datagram's
+// fragments were given room for, add does not find full.
+func (r *reassembler) room(ask *reasmAsk, f *fragment, n int) bool {
 	g := r.find(f.id)
-	if g == nil {
-		if f.count == 1 {
-			return true
-		}
-		g = &group{count: f.count}
-	} else if g.has(f.index) {
+	switch {
+	case g == nil && f.count == 1, g != nil && g.has(f.index):
 		return true
 	}
-	need := g.need(max(g.partSize, n)) - g.reserved
+	var fresh group
+	if g == nil {
+		fresh.count = f.count
+		g = &fresh
+	}
+	need := g.need(max(g.partSize, partCharge(n))) - g.reserved
+	bytes, groups := need, 0
+	if g.reserved == 0 {
+		groups = 1
+	}
+	if ask.need != 0 && ask.id == f.id {
+		bytes, groups = max(need-ask.need, 0), 0
+	}
 	spare, slots := r.maxBytes-r.reserved, r.maxGroups-len(r.groups)
-	for o := r.oldest; o != nil; o = o.next {
-		if o != g && !o.rel.IsReliable() {
-			spare += o.reserved
-			slots++
+	if ask.bytes+bytes > spare || ask.groups+groups > slots {
+		for o := r.oldest; o != nil; o = o.next {
+			if o != g && !o.rel.IsReliable() {
+				spare += o.reserved
+				slots++
+			}
 		}
 	}
-	return need <= spare && (g.reserved > 0 || slots > 0)
+	if ask.bytes+bytes > spare || ask.groups+groups > slots {
+		return false
+	}
+	ask.bytes += bytes
+	ask.groups += groups
+	ask.id, ask.need = f.id, max(need, 1)
+	return true
 }
 
 // add takes a fragment and owns ref whatever comes of it. When the fragment
@@ -140,7 +165,7 @@ func (r *reassembler) add(now monotime.Time, f *fragment, ref pool.Ref) (d Deliv
 		return Delivery{}, false, reasmDuplicate
 	}
 	ref = settle(ref)
-	if !r.reserve(g, ref.Pinned()) {
+	if !r.reserve(g, partCharge(len(ref.Data))) {
 		ref.Release()
 		if g.got == 0 {
 			r.discard(g)
@@ -221,8 +246,8 @@ func (r *reassembler) open(f *fragment) *group {
 	return g
 }
 
-// reserve makes sure of the memory that g needs if its fragments take up to
-// partSize bytes each. For want of room it drops groups of unreliable modes, the
+// reserve makes sure of the memory that g needs if its fragments are charged
+// up to partSize each. For want of room it drops groups of unreliable modes, the
 // oldest first: nobody was promised those, and the original never sends any.
 func (r *reassembler) reserve(g *group, partSize int) bool {
 	if partSize <= g.partSize {
@@ -302,7 +327,12 @@ func (r *reassembler) touch(g *group) {
 	}
 }
 
-// need is the memory that the whole message may take if no fragment takes more than partSize.
+// partCharge is what a fragment of n bytes is charged: its length, or the smallest
+// buffer when that is more. The buffers that stay pinned are up to four times as
+// large (see settle), and 1.4 times for fragments of full size.
+func partCharge(n int) int { return max(n, pool.ClassSmall) }
+
+// need is the memory that the whole message may take if no fragment is charged more than partSize.
 func (g *group) need(partSize int) int {
 	links := (int(g.count) + pool.RefsLen - 1) / pool.RefsLen
 	return groupOverhead + links*linkOverhead + int(g.count)*partSize
