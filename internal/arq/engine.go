@@ -1,0 +1,325 @@
+// Package arq is the frame-set engine of one peer: everything between whole
+// messages and datagrams. It numbers, packs, splits, acknowledges, resends, orders
+// and reassembles; it paces itself by a congestion controller and keeps every queue
+// within a bound.
+//
+// The engine has no clock, no goroutine and no lock. Time comes in as an argument
+// and never goes back, and equal inputs give equal outputs. The rule for callers:
+// after any input take what NextDelivery and NextReceipt have, call Transmit until
+// it returns nil or enough was sent, then read Deadline again; nothing else changes them.
+package arq
+
+import (
+	"errors"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/internal/wire"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// Errors of Send. Nothing has changed when one is returned.
+var (
+	ErrSendBufferFull  = errors.New("send buffer is full")
+	ErrMessageTooLarge = errors.New("message needs more fragments than a peer takes")
+	ErrEmpty           = errors.New("message is empty: RakNet cannot frame zero bytes")
+	ErrChannel         = errors.New("ordering channel is not within 0 to 31")
+	ErrReliability     = errors.New("unknown reliability")
+	ErrPriority        = errors.New("unknown priority")
+)
+
+// Config is how an engine starts. Only MTU is required.
+type Config struct {
+	// MTU is the negotiated size; datagrams have at most MTU - 28 bytes of UDP payload.
+	MTU    int
+	Limits Limits
+	// Controller makes the congestion controller; nil: NewSliding.
+	Controller func(mtu int) Controller
+	// FirstDatagram, FirstReliable, FirstOrder and FirstSplit are where the counters
+	// start, on both sides alike: 0, but for tests that cross the 24-bit wrap.
+	FirstDatagram, FirstReliable, FirstOrder int64
+	FirstSplit                               uint16
+}
+
+// Message is what Send takes.
+type Message struct {
+	// Payload is the message's bytes, borrowed during the call; or Fragments, made by
+	// Cut with the engine's MTU and the same Reliability, is. Send takes the fragments
+	// if it succeeds.
+	Payload     []byte
+	Fragments   *Fragments
+	Reliability protocol.Reliability
+	Channel     uint8
+	Priority    protocol.Priority
+	// ReceiptID, if not 0, asks for a ReceiptEvent with this ID.
+	ReceiptID uint64
+	// Control exempts a message of the connection itself from the send buffer's bound.
+	Control bool
+}
+
+// Verdict says what became of a received datagram.
+type Verdict uint8
+
+// The verdicts. All but the first three count against the peer or for nothing.
+const (
+	VerdictAccepted  Verdict = iota // in the window: proof that the peer lives
+	VerdictDuplicate                // in the window, but arrived before
+	VerdictIgnored                  // an ACK or NACK that names nothing on record
+	VerdictRefused                  // dropped unacknowledged: a bound of this side is reached
+	VerdictTooFar                   // dropped unacknowledged: its number or an index in it lies outside the window
+	VerdictMalformed                // dropped unacknowledged: no correct peer sends it
+	VerdictUnsent                   // an ACK or NACK of what was never sent
+)
+
+// Alive reports whether the datagram proves that the peer is there.
+func (v Verdict) Alive() bool { return v <= VerdictDuplicate }
+
+// Violation reports whether no correct peer sends such a datagram.
+func (v Verdict) Violation() bool { return v == VerdictMalformed || v == VerdictUnsent }
+
+// outChannel counts what was sent on one ordering channel.
+type outChannel struct {
+	order int64 // of the next ordered message
+	seq   int64 // of the next sequenced message; restarts after every ordered one
+}
+
+// Engine is the engine of one peer. Init makes it ready. It is not safe for
+// concurrent use.
+type Engine struct {
+	mtu    int
+	limits Limits
+	cc     Controller
+	first  int64 // FirstOrder, for our channels made later
+
+	// Sending.
+	queue          sendQueue
+	channels       []outChannel
+	nextSplit      uint16
+	nextReliable   int64
+	oldest, newest *packet // unacknowledged packets by reliable index
+	free           *packet
+	freeCount      int
+	sent           sentRing
+	inFlight       int // bytes of datagrams out
+	held           int // bytes charged to the send buffer
+	splits         int // split messages begun and not wholly acknowledged
+	rtt            rttEstimator
+	loss           lossState
+	delivered      int64
+	deliveredAt    monotime.Time
+	firstSentAt    monotime.Time
+	limitedUntil   int64 // delivered count up to which samples are application-limited
+	receipts       []ReceiptEvent
+	receiptHead    int
+
+	// Receiving.
+	arrivals  arrivals
+	acks      ackQueue
+	nacks     nackQueue
+	reliable  reliableWindow
+	reasm     reassembler
+	order     orderChannels
+	ready     []Delivery
+	readyHead int
+	unread    int
+	accepted  int // datagrams so far, up to promptAcks
+	broken    bool
+
+	stats Stats
+}
+
+// Init prepares e for a connection that starts now.
+func (e *Engine) Init(now monotime.Time, c *Config) {
+	*e = Engine{mtu: c.MTU, limits: c.Limits.withDefaults(), first: c.FirstOrder}
+	controller := c.Controller
+	if controller == nil {
+		controller = NewSliding
+	}
+	e.cc = controller(c.MTU)
+	e.nextReliable, e.nextSplit = c.FirstReliable, c.FirstSplit
+	e.sent.base, e.sent.next = c.FirstDatagram, c.FirstDatagram
+	e.loss = lossState{exposed: c.FirstDatagram, newest: c.FirstDatagram - 1, lossAt: monotime.Never, timeoutAt: monotime.Never}
+	e.deliveredAt, e.firstSentAt = now, now
+	e.initReceive(c)
+}
+
+// Advance fires every timer that is due.
+func (e *Engine) Advance(now monotime.Time) {
+	if now >= e.loss.lossAt {
+		e.detectLosses(now)
+	}
+	if now >= e.loss.timeoutAt {
+		e.onTimeout(now)
+	}
+	if now >= e.reasm.deadline() {
+		if e.reasm.expire(now) > 0 {
+			e.broken = true
+		}
+	}
+}
+
+// Deadline is when Advance or Transmit must be called next if nothing else happens.
+func (e *Engine) Deadline() monotime.Time {
+	return min(e.loss.lossAt, e.loss.timeoutAt, e.acks.deadline(), e.reasm.deadline())
+}
+
+// SendSpace returns how many bytes Send will still take; a little more or less for
+// frame headers.
+func (e *Engine) SendSpace() int { return max(e.limits.SendBuffer-e.held, 0) }
+
+// Drained reports whether nothing reliable waits to be sent or acknowledged.
+func (e *Engine) Drained() bool { return e.oldest == nil && e.queue.empty() }
+
+// AckOwed reports whether datagrams wait to be acknowledged.
+func (e *Engine) AckOwed() bool { return e.acks.pending() }
+
+// SetUnread tells the engine how many bytes of delivered messages the application
+// has not taken; see Limits.ReceiveBuffer.
+func (e *Engine) SetUnread(bytes int) { e.unread = bytes }
+
+// Broken reports that a reliable message was begun, acknowledged in part and never
+// completed by the peer for Limits.ReassemblyAge: what was promised cannot be kept,
+// and the connection should end.
+func (e *Engine) Broken() bool { return e.broken }
+
+// MTU returns the negotiated size.
+func (e *Engine) MTU() int { return e.mtu }
+
+// Stats fills s.
+func (e *Engine) Stats(s *Stats) {
+	*s = e.stats
+	s.Stale = e.order.hold.stale
+	s.RTT, s.RTTVar, s.MinRTT = e.rtt.srtt, e.rtt.rttvar, e.rtt.min
+	s.CongestionWindow, s.BytesInFlight, s.SendQueueBytes = e.cc.Window(), e.inFlight, e.queue.bytes
+}
+
+// Close returns every buffer. The engine is of no use afterwards, but its methods
+// may still be called.
+func (e *Engine) Close() {
+	for e.oldest != nil {
+		e.freePacket(e.oldest)
+	}
+	for i := range e.queue.level {
+		for _, l := range []*packetList{&e.queue.level[i].lost, &e.queue.level[i].fresh} {
+			for l.head != nil {
+				e.freePacket(l.head)
+			}
+		}
+	}
+	e.free, e.freeCount = nil, 0
+	e.sent = sentRing{base: e.sent.next, next: e.sent.next}
+	e.inFlight = 0
+	e.loss.lossAt, e.loss.timeoutAt = monotime.Never, monotime.Never
+	e.closeReceive()
+}
+
+// maxPayload is the most that a datagram may have.
+func (e *Engine) maxPayload() int { return e.mtu - protocol.UDPOverhead }
+
+// Send queues a message. It does not send: Transmit does.
+func (e *Engine) Send(now monotime.Time, m *Message) error {
+	size := len(m.Payload)
+	if m.Fragments != nil {
+		size = m.Fragments.size
+	}
+	switch {
+	case size == 0:
+		return ErrEmpty
+	case !m.Reliability.Valid():
+		return ErrReliability
+	case m.Channel >= protocol.OrderingChannels:
+		return ErrChannel
+	case !m.Priority.Valid():
+		return ErrPriority
+	case size > e.limits.MessageFragments*MaxFrame(e.mtu):
+		return ErrMessageTooLarge
+	}
+	mode := m.Reliability.Wire()
+	split := size > MaxFrame(e.mtu)
+	if split {
+		mode = m.Reliability.Split().Wire()
+	}
+	if !m.Control && e.held > 0 && e.held+size > e.limits.SendBuffer {
+		return ErrSendBufferFull
+	}
+	f := wire.Frame{Reliability: mode, Channel: m.Channel}
+	if mode.HasChannel() {
+		e.number(&f)
+	}
+	if split {
+		e.sendSplit(&f, m)
+	} else {
+		e.sendWhole(now, &f, m)
+	}
+	if !m.Control {
+		e.stats.MessagesSent++
+	}
+	return nil
+}
+
+// number gives a message its indexes on its channel. A sequenced message carries the
+// ordering index that the next ordered one will get and does not use it up.
+func (e *Engine) number(f *wire.Frame) {
+	for int(f.Channel) >= len(e.channels) {
+		e.channels = append(e.channels, outChannel{order: e.first})
+	}
+	c := &e.channels[f.Channel]
+	f.Order = wire24(c.order)
+	if f.Reliability.IsSequenced() {
+		f.Sequence = wire24(c.seq)
+		c.seq++
+	} else {
+		c.order++
+		c.seq = 0
+	}
+}
+
+// sendWhole frames a message that needs no split, into the last packet queued at its
+// priority if that has room, so that what waits together leaves together.
+func (e *Engine) sendWhole(now monotime.Time, f *wire.Frame, m *Message) {
+	size := wire.FrameHeaderSize(f.Reliability, false) + len(m.Payload)
+	p := e.queue.open(m.Priority, size, e.maxPayload())
+	if p == nil {
+		buf := pool.Get(e.maxPayload())
+		buf.N = wire.DatagramHeaderSize
+		p = e.newPacket(buf, m.Priority)
+		e.queue.pushFresh(p)
+	}
+	b := wire.AppendFrameHeader(p.buf.Bytes(), f, len(m.Payload))
+	p.buf.N = len(append(b, m.Payload...))
+	p.frames++
+	e.charge(p, size)
+	if f.Reliability.IsReliable() {
+		p.reliable++
+	} else {
+		p.queuedAt = now
+	}
+	if m.ReceiptID != 0 {
+		p.messages = append(p.messages, &message{receipt: m.ReceiptID, remaining: 1, unreliable: !f.Reliability.IsReliable()})
+	}
+}
+
+// sendSplit queues a message as fragments, a packet each.
+func (e *Engine) sendSplit(f *wire.Frame, m *Message) {
+	cut := m.Fragments
+	if cut == nil {
+		cut = Cut(m.Payload, e.mtu, m.Reliability)
+	}
+	if cut.mtu != e.mtu || cut.mode != f.Reliability {
+		panic("arq: fragments were cut for another MTU or mode")
+	}
+	f.Split, f.SplitCount, f.SplitID = true, uint32(len(cut.bufs)), e.nextSplit
+	e.nextSplit++
+	record := &message{receipt: m.ReceiptID, remaining: int32(len(cut.bufs)), split: true}
+	header := wire.FrameHeaderSize(f.Reliability, true)
+	for i, buf := range cut.bufs {
+		f.SplitIndex = uint32(i)
+		wire.AppendFrameHeader(buf.B[:wire.DatagramHeaderSize], f, buf.N-wire.DatagramHeaderSize-header)
+		p := e.newPacket(buf, m.Priority)
+		p.frames, p.reliable = 1, 1
+		p.messages = append(p.messages, record)
+		e.queue.pushFresh(p)
+		e.charge(p, buf.N-wire.DatagramHeaderSize)
+	}
+	cut.bufs = nil
+}

@@ -1,0 +1,87 @@
+package arq
+
+import "time"
+
+// Limits are the bounds of one connection that a user may set. A zero field means
+// its default. Every other bound of the engine is a named constant next to these.
+type Limits struct {
+	// SendBuffer bounds the bytes of frames queued and unacknowledged together.
+	// When it is full, Send refuses. Default 4 MiB.
+	SendBuffer int
+	// ReceiveBuffer bounds the bytes of complete messages that the application has
+	// not taken. While it is full, datagrams with reliable frames are dropped
+	// unacknowledged, so that the peer slows down as if the path were lossy, and
+	// unreliable frames are dropped for good. Default 4 MiB.
+	ReceiveBuffer int
+	// ReassemblyBytes bounds the memory of unfinished split messages. What would
+	// exceed it is dropped unacknowledged. Default 8 MiB.
+	ReassemblyBytes int
+	// ReassemblyGroups bounds how many split messages may be unfinished at once;
+	// past it the group that has gone longest without progress is dropped. Default 64.
+	ReassemblyGroups int
+	// MessageParts bounds the fragments of one message received. A datagram with a
+	// fragment that announces more is dropped. Default 8192.
+	MessageParts int
+	// HeldMessages and HeldBytes bound what waits for a missing ordered message,
+	// over all channels. While they are full, a datagram is dropped unacknowledged
+	// unless it holds the next message of some channel. Defaults 8192 and 4 MiB.
+	HeldMessages, HeldBytes int
+	// MessageFragments bounds the fragments of one message sent; Send refuses more
+	// with ErrMessageTooLarge. Bedrock servers lose longer messages after
+	// acknowledging them. Default 2048.
+	MessageFragments int
+	// ReassemblyAge is how long an unfinished split message may go without a new
+	// fragment before it is dropped. Default 30 s.
+	ReassemblyAge time.Duration
+	// UnreliableAge is how long an unreliable message may wait in the send queue
+	// before it is dropped unsent, as in the original engine. Default 1 s.
+	UnreliableAge time.Duration
+}
+
+// withDefaults returns l with every zero field set.
+func (l Limits) withDefaults() Limits {
+	def := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&l.SendBuffer, 4<<20)
+	def(&l.ReceiveBuffer, 4<<20)
+	def(&l.ReassemblyBytes, 8<<20)
+	def(&l.ReassemblyGroups, 64)
+	def(&l.MessageParts, 8192)
+	def(&l.HeldMessages, 8192)
+	def(&l.HeldBytes, 4<<20)
+	def(&l.MessageFragments, 2048)
+	if l.ReassemblyAge <= 0 {
+		l.ReassemblyAge = 30 * time.Second
+	}
+	if l.UnreliableAge <= 0 {
+		l.UnreliableAge = time.Second
+	}
+	return l
+}
+
+// Bounds that no user sets.
+const (
+	// reliableInFlight bounds the reliable indexes from the lowest unacknowledged
+	// one to the next: beyond it some peers drop frames after acknowledging their
+	// datagram. New reliable data waits; resends and unreliable data do not.
+	reliableInFlight = 4096
+	// splitsInFlight bounds the split messages that are partly sent and not wholly
+	// acknowledged, for the same peers. The next split message waits.
+	splitsInFlight = 256
+	// datagramsInFlight bounds the record of sent datagrams. Full, nothing but ACKs
+	// leaves until the oldest is acknowledged or given up.
+	datagramsInFlight = 8192
+	// lostHistory is how many datagrams that were given up stay on record, behind
+	// the oldest outstanding one, so that a late ACK still counts.
+	lostHistory = 512
+	// ackWork bounds the records of sent datagrams that one ACK or NACK datagram may
+	// visit: enough to name everything in flight, not enough for 160 ranges that
+	// each name all of it. What is left over is ignored.
+	ackWork = 2 * datagramsInFlight
+	// promptAcks is how many of a connection's first datagrams are acknowledged at
+	// once: the peer is probing the path and has no round trip to go by. Arbitrary.
+	promptAcks = 16
+)

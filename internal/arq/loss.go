@@ -1,0 +1,285 @@
+package arq
+
+import (
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/wire"
+)
+
+// lossState decides when a datagram is lost, in the manner of RACK (RFC 8985) on
+// datagram numbers. Three things expose a datagram: an ACK of a later one, a NACK
+// that names it, and silence. The first two are evidence, not proof, since paths
+// reorder: once this path has shown that it does, an exposed datagram gets a
+// tolerance before it is given up.
+type lossState struct {
+	exposed   int64 // numbers below this one were exposed by an ACK or a NACK
+	newest    int64 // highest number acknowledged; -1 before the first
+	raisedAt  int64 // next number when the tolerance was last raised: once a round trip
+	tolerance int   // in quarters of the least round trip; 0: no reordering seen
+	lossAt    monotime.Time
+	timeoutAt monotime.Time
+	backoff   int // timeouts in a row
+	probes    int // datagrams that may leave in spite of the window, to make the peer talk
+	// probeBelow is the next number at the last timeout: only what left before is probed with.
+	probeBelow int64
+}
+
+const (
+	// packetThreshold is how many later datagrams must be acknowledged before one is
+	// given up at once on a path that was never seen to reorder (RFC 9002, 6.1.1).
+	packetThreshold = 3
+	// maxTolerance bounds the reordering tolerance, in quarters of the least round
+	// trip; the smoothed round trip bounds it as well.
+	maxTolerance = 16
+	// probeDatagrams is how many of the oldest datagrams are sent again at the first
+	// timeout: two, so that one more loss does not cost another timeout (RFC 9002, 6.2.4).
+	probeDatagrams = 2
+	// maxBackoff bounds the doublings of the timeout; maxRTO does so as well.
+	maxBackoff = 6
+)
+
+// reorderWindow is how much later than expected an exposed datagram may still be
+// acknowledged before it is given up.
+func (e *Engine) reorderWindow() time.Duration {
+	quarters := max(e.loss.tolerance, 1)
+	return min(max(e.rtt.min*time.Duration(quarters)/4, granularity/2), max(e.rtt.srtt, granularity/2))
+}
+
+// detectLosses gives up what has been exposed for long enough, and sets the time
+// to look again.
+func (e *Engine) detectLosses(now monotime.Time) {
+	e.loss.lossAt = monotime.Never
+	window := e.rtt.flight() + e.reorderWindow()
+	sample := LossSample{Newest: -1, Next: e.sent.next}
+	for n := e.sent.base; n < min(e.loss.exposed, e.sent.next); n++ {
+		d := e.sent.at(n)
+		if d.state != sentOut {
+			continue
+		}
+		due := d.sentAt.Add(window)
+		if e.loss.tolerance == 0 && (d.nacked || e.loss.newest-n >= packetThreshold) {
+			// No honest answer comes sooner than the least round trip: so a peer that
+			// names everything missing at once gets each frame once a round trip.
+			due = d.sentAt.Add(e.rtt.least())
+		}
+		if now < due {
+			e.loss.lossAt = min(e.loss.lossAt, due)
+			continue
+		}
+		e.lose(n, d)
+		sample.Bytes += int(d.size)
+		sample.Newest = n
+	}
+	if sample.Newest >= 0 {
+		sample.InFlight = e.inFlight
+		e.cc.OnLoss(now, &sample)
+	}
+}
+
+// lose gives up one datagram: what it carried is queued again, unless it is already
+// on its way in a later one.
+func (e *Engine) lose(n int64, d *sentDatagram) {
+	d.state = sentLost
+	e.sent.out--
+	e.inFlight -= int(d.size)
+	e.stats.DatagramsLost++
+	p := d.carried()
+	if p == nil || p.number != n || p.place != nowhere {
+		return
+	}
+	if p.reliable == 0 {
+		for _, m := range p.messages {
+			e.reportReceipt(m, false)
+		}
+		e.freePacket(p)
+		return
+	}
+	before := p.buf.N
+	if e.stripUnreliable(p) > 0 {
+		e.charge(p, p.buf.N-before)
+	}
+	e.queue.pushLost(p)
+}
+
+// armTimeout sets the retransmission timer from the latest departure or progress.
+func (e *Engine) armTimeout(now monotime.Time) {
+	if e.sent.out == 0 {
+		e.loss.timeoutAt = monotime.Never
+		return
+	}
+	e.loss.timeoutAt = now.Add(min(e.rtt.rto()<<e.loss.backoff, maxRTO))
+}
+
+// onTimeout handles silence. The first timeout gives nothing up: it sends the oldest
+// datagrams again, whose ACK then tells what was lost. A second one in a row gives
+// up everything.
+func (e *Engine) onTimeout(now monotime.Time) {
+	e.loss.backoff = min(e.loss.backoff+1, maxBackoff)
+	e.loss.probeBelow = e.sent.next
+	if e.loss.backoff == 1 && e.oldest != nil {
+		e.loss.probes = probeDatagrams
+		e.armTimeout(now)
+		return
+	}
+	sample := LossSample{Newest: -1, Next: e.sent.next, Timeout: true}
+	for n := e.sent.base; n < e.sent.next; n++ {
+		if d := e.sent.at(n); d.state == sentOut {
+			e.lose(n, d)
+			sample.Bytes += int(d.size)
+			sample.Newest = n
+		}
+	}
+	if sample.Newest >= 0 && !e.queue.empty() {
+		// With nothing to resend, only unreliable datagrams went unanswered, which
+		// says little about a path that carries nothing else.
+		sample.InFlight = e.inFlight
+		e.cc.OnLoss(now, &sample)
+	}
+	e.loss.probes = 1
+	e.armTimeout(now)
+}
+
+// probe returns a packet to send again without evidence of its loss, or nil.
+func (e *Engine) probe() *packet {
+	for p := e.oldest; p != nil; p = p.newer {
+		if p.place == nowhere && p.number < e.loss.probeBelow {
+			return p
+		}
+	}
+	return nil
+}
+
+// onNack handles a NACK datagram.
+func (e *Engine) onNack(now monotime.Time, b []byte) Verdict {
+	it, err := wire.ParseRanges(b)
+	if err != nil {
+		return VerdictMalformed
+	}
+	e.stats.NacksReceived++
+	known := false
+	verdict := e.eachSent(&it, func(n int64, d *sentDatagram) {
+		known = true
+		if d.state == sentOut {
+			d.nacked = true
+			e.loss.exposed = max(e.loss.exposed, n+1)
+		}
+	})
+	if known {
+		e.detectLosses(now)
+	}
+	return verdict
+}
+
+// onAck handles an ACK datagram.
+func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
+	it, err := wire.ParseRanges(b)
+	if err != nil {
+		return VerdictMalformed
+	}
+	e.stats.AcksReceived++
+	var newest *sentDatagram
+	sample := AckSample{Newest: -1}
+	spurious := false
+	verdict := e.eachSent(&it, func(n int64, d *sentDatagram) {
+		switch d.state {
+		case sentOut:
+			e.sent.out--
+			e.inFlight -= int(d.size)
+			sample.Bytes += int(d.size)
+			if n > sample.Newest {
+				newest, sample.Newest = d, n
+			}
+		case sentLost:
+			spurious = true
+			e.stats.SpuriousLosses++
+			sample.Bytes += int(d.size)
+			if n >= e.loss.raisedAt {
+				e.loss.tolerance = min(e.loss.tolerance+1, maxTolerance)
+				e.loss.raisedAt = e.sent.next
+			}
+		default:
+			return
+		}
+		d.state = sentAcked
+		if p := d.carried(); p != nil {
+			e.settle(p)
+		}
+		d.packet = nil
+	})
+	if sample.Bytes == 0 {
+		return verdict
+	}
+	e.delivered += int64(sample.Bytes)
+	e.loss.backoff, e.loss.probes = 0, 0
+	if newest != nil {
+		if sample.Newest > e.loss.newest {
+			e.loss.newest = sample.Newest
+			e.loss.exposed = max(e.loss.exposed, sample.Newest)
+			sample.RTT = now.Sub(newest.sentAt)
+			e.rtt.add(now, sample.RTT)
+		}
+		sample.AppLimited = newest.limited
+		sample.Rate = e.deliveryRate(now, newest)
+		e.firstSentAt = newest.sentAt
+	}
+	e.deliveredAt = now
+	sample.InFlight, sample.Delivered, sample.Next = e.inFlight, e.delivered, e.sent.next
+	sample.SRTT, sample.MinRTT = e.rtt.srtt, e.rtt.min
+	if spurious {
+		e.cc.OnSpurious(now)
+	}
+	e.cc.OnAck(now, &sample)
+	e.detectLosses(now)
+	e.armTimeout(now)
+	e.sent.trim(now.Add(-2 * e.rtt.rto()))
+	return verdict
+}
+
+// deliveryRate is the rate, in bytes a second, at which the network delivered while
+// d was in flight: the slower of the rates of sending and of acknowledging, as in
+// the delivery rate estimation of BBR.
+func (e *Engine) deliveryRate(now monotime.Time, d *sentDatagram) int64 {
+	span := max(now.Sub(d.deliveredAt), d.sentAt.Sub(d.firstSentAt))
+	if span <= 0 {
+		return 0
+	}
+	return int64(float64(e.delivered-d.delivered) * float64(time.Second) / float64(span))
+}
+
+// eachSent calls f for each recorded transmission that the ranges name, visiting at
+// most ackWork records. Ranges are intersected with the record, never expanded.
+func (e *Engine) eachSent(it *wire.RangeIter, f func(n int64, d *sentDatagram)) Verdict {
+	verdict, work := VerdictIgnored, ackWork
+	for r, ok := it.Next(); ok; r, ok = it.Next() {
+		first := expand24(r.First, e.sent.next)
+		last := first + int64((r.Last-r.First)&0xffffff)
+		if last >= e.sent.next {
+			verdict = VerdictUnsent
+			last = e.sent.next - 1
+		}
+		for n := max(first, e.sent.base); n <= last; n++ {
+			if work--; work < 0 {
+				return VerdictUnsent
+			}
+			if verdict == VerdictIgnored {
+				verdict = VerdictAccepted
+			}
+			f(n, e.sent.at(n))
+		}
+	}
+	return verdict
+}
+
+// settle ends the life of a packet whose frames have all arrived.
+func (e *Engine) settle(p *packet) {
+	for _, m := range p.messages {
+		if m.remaining--; m.remaining == 0 {
+			if m.split {
+				e.splits--
+			}
+			e.reportReceipt(m, true)
+		}
+	}
+	e.freePacket(p)
+}

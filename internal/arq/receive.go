@@ -1,0 +1,197 @@
+package arq
+
+import (
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/internal/wire"
+)
+
+func (e *Engine) initReceive(c *Config) {
+	e.arrivals.init(c.FirstDatagram)
+	e.acks.init()
+	e.nacks.init()
+	e.reliable.init(c.FirstReliable)
+	e.reasm.init(e.limits.ReassemblyBytes, e.limits.ReassemblyGroups, e.limits.MessageParts, e.limits.ReassemblyAge)
+	e.order.init(c.FirstOrder, e.limits.HeldMessages, e.limits.HeldBytes)
+}
+
+func (e *Engine) closeReceive() {
+	for i := e.readyHead; i < len(e.ready); i++ {
+		e.ready[i].Release()
+	}
+	e.ready, e.readyHead = nil, 0
+	e.order.close()
+	e.reasm.close()
+}
+
+// Receive takes one datagram: data, which lies in b. What must outlive the call is
+// kept by reference to b, or copied if b is nil. A datagram takes effect whole or
+// not at all: every frame is checked before the first is applied.
+func (e *Engine) Receive(now monotime.Time, b *pool.Buffer, data []byte) Verdict {
+	e.stats.DatagramsReceived++
+	e.stats.BytesReceived += uint64(len(data))
+	var v Verdict
+	switch wire.Classify(data) {
+	case wire.KindFrameSet:
+		v = e.receiveFrames(now, b, data)
+	case wire.KindACK:
+		v = e.onAck(now, data)
+	case wire.KindNACK:
+		v = e.onNack(now, data)
+	default:
+		v = VerdictMalformed
+	}
+	switch {
+	case v == VerdictDuplicate:
+		e.stats.DuplicatesReceived++
+	case v.Violation():
+		e.stats.Violations++
+	case v == VerdictRefused || v == VerdictTooFar:
+		e.stats.DatagramsRefused++
+	}
+	return v
+}
+
+// receiveFrames takes a frame set.
+func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) Verdict {
+	wireNumber, frames, err := wire.ParseDatagramHeader(data)
+	if err != nil {
+		return VerdictMalformed
+	}
+	number := expand24(wireNumber, e.arrivals.next)
+	switch e.arrivals.probe(number) {
+	case arrivalDuplicate:
+		e.acks.note(now, number, true)
+		return VerdictDuplicate
+	case arrivalTooOld, arrivalTooFar:
+		return VerdictTooFar
+	}
+	if v := e.inspect(frames); v != VerdictAccepted {
+		return v
+	}
+	expected := e.arrivals.next
+	e.arrivals.accept(number)
+	urgent := number != expected // it opens a gap or fills one
+	if number > expected {
+		e.nacks.gap(expected, number)
+	} else if number < expected {
+		e.nacks.arrived(number)
+	}
+	if e.accepted < promptAcks {
+		e.accepted++
+		urgent = true
+	}
+	it := wire.Frames(frames)
+	var f wire.Frame
+	for it.Next(&f) {
+		if e.apply(now, b, &f) {
+			urgent = true
+		}
+	}
+	e.acks.note(now, number, urgent)
+	return VerdictAccepted
+}
+
+// orderSkip is how far above the index that its channel expects an ordering index may
+// lie. Arbitrary: no sender has as many messages outstanding, and none of ours more
+// than reliableInFlight.
+const orderSkip = 1 << 16
+
+// inspect checks every frame of a frame set without any effect.
+func (e *Engine) inspect(frames []byte) Verdict {
+	it := wire.Frames(frames)
+	var f wire.Frame
+	reliable, waits, wanted := false, false, false
+	var ask reasmAsk
+	for it.Next(&f) {
+		if f.Reliability.IsReliable() {
+			reliable = true
+			switch e.reliable.probe(expand24(f.Reliable, e.reliable.base)) {
+			case reliableTooFar:
+				return VerdictTooFar
+			case reliableDuplicate:
+				continue // it will have no effect
+			}
+		}
+		if f.Split {
+			part := fragmentOf(&f)
+			if e.reasm.precheck(&part) {
+				return VerdictMalformed
+			}
+			if !e.reasm.room(&ask, &part, len(f.Payload)) {
+				return VerdictRefused
+			}
+		}
+		if f.Reliability.HasChannel() {
+			switch next := e.order.next(f.Channel); {
+			case e.order.wants(f.Channel, f.Order):
+				wanted = true
+			case expand24(f.Order, next)-next > orderSkip:
+				return VerdictTooFar
+			case e.order.holds(f.Channel, f.Order):
+				waits = true
+			}
+		}
+	}
+	switch {
+	case it.Err() != nil:
+		return VerdictMalformed
+	case reliable && e.unread >= e.limits.ReceiveBuffer:
+		return VerdictRefused
+	case waits && (e.order.hold.exhausted() || e.order.hold.full() && !wanted):
+		return VerdictRefused
+	}
+	return VerdictAccepted
+}
+
+func fragmentOf(f *wire.Frame) fragment {
+	return fragment{rel: f.Reliability, channel: f.Channel, order: int64(f.Order), seq: int64(f.Sequence),
+		id: f.SplitID, index: f.SplitIndex, count: f.SplitCount}
+}
+
+// apply takes one frame and reports whether it should be acknowledged at once.
+func (e *Engine) apply(now monotime.Time, b *pool.Buffer, f *wire.Frame) (urgent bool) {
+	if f.Reliability.IsReliable() {
+		if e.reliable.insert(expand24(f.Reliable, e.reliable.base)) != reliableNew {
+			e.stats.DuplicatesReceived++
+			return false
+		}
+	} else if e.unread >= e.limits.ReceiveBuffer {
+		e.stats.FramesDropped++
+		return false
+	}
+	if !f.Split {
+		e.arrive(int64(f.Order), f.Sequence, newDelivery(f.Reliability, f.Channel, pool.Share(b, f.Payload)))
+		return false
+	}
+	part := fragmentOf(f)
+	d, done, _ := e.reasm.add(now, &part, pool.Share(b, f.Payload))
+	if done {
+		e.arrive(part.order, uint32(part.seq), d)
+	}
+	return done
+}
+
+// arrive takes a whole message and makes ready what can be delivered now.
+func (e *Engine) arrive(order int64, seq uint32, d Delivery) {
+	before := len(e.ready)
+	if d.Reliability.HasChannel() {
+		e.ready = e.order.get(d.Channel).accept(order, seq, d.Reliability.IsSequenced(), d, e.ready)
+	} else {
+		e.ready = append(e.ready, d)
+	}
+	e.stats.MessagesReceived += uint64(len(e.ready) - before)
+}
+
+// NextDelivery takes the next message, in the order of delivery. The caller owns what
+// d holds and releases it.
+func (e *Engine) NextDelivery(d *Delivery) bool {
+	if e.readyHead == len(e.ready) {
+		e.ready, e.readyHead = e.ready[:0], 0
+		return false
+	}
+	*d = e.ready[e.readyHead]
+	e.ready[e.readyHead] = Delivery{}
+	e.readyHead++
+	return true
+}

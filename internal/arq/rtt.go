@@ -1,0 +1,100 @@
+package arq
+
+import (
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+)
+
+// rttEstimator keeps the smoothed round trip of RFC 6298 and two things that this
+// protocol leaves to be learned: the least round trip, and how long the peer sits
+// on its ACKs, since an ACK carries no delay field. Every transmission has a
+// datagram number of its own, so a sample is never ambiguous (Karn's rule holds by
+// construction).
+type rttEstimator struct {
+	srtt, rttvar, latest time.Duration
+	min                  time.Duration // over the last minWindow
+	minAt                monotime.Time
+	ackDelay             time.Duration // a slowly falling maximum of sample - min
+	samples              int
+}
+
+const (
+	// initialRTO waits for the first answer: long enough for a peer that
+	// acknowledges every 100 ms at 300 ms of distance, short enough that a lost
+	// first datagram does not cost the original's 2 s.
+	initialRTO = 500 * time.Millisecond
+	// maxRTO is the original's cap; also the most that backoff may reach.
+	maxRTO = 2 * time.Second
+	// assumedAckDelay is what a peer may sit on an ACK until enough samples tell:
+	// the slowest in use acknowledges every 100 ms.
+	assumedAckDelay = 100 * time.Millisecond
+	// ackDelaySamples is how many samples it takes to trust what was learned.
+	// Arbitrary.
+	ackDelaySamples = 8
+	// granularity is the least variation that a timeout allows for: timers here
+	// overshoot by about a millisecond.
+	granularity = 2 * time.Millisecond
+	// unknownLeast stands for the least round trip until there is one. Arbitrary.
+	unknownLeast = 50 * time.Millisecond
+	// minWindow is how long a least round trip stays valid.
+	minWindow = 10 * time.Second
+)
+
+func (r *rttEstimator) add(now monotime.Time, sample time.Duration) {
+	if sample <= 0 {
+		sample = 1
+	}
+	r.latest = sample
+	if r.samples == 0 || sample <= r.min || now.Sub(r.minAt) > minWindow {
+		r.min, r.minAt = sample, now
+	}
+	if r.samples == 0 {
+		r.srtt, r.rttvar = sample, sample/2
+	} else {
+		diff := sample - r.srtt
+		if diff < 0 {
+			diff = -diff
+		}
+		r.rttvar += (diff - r.rttvar) / 4
+		r.srtt += (sample - r.srtt) / 8
+	}
+	if d := min(sample-r.min, assumedAckDelay*2); d > r.ackDelay {
+		r.ackDelay = d
+	} else {
+		r.ackDelay -= (r.ackDelay - d) / 16
+	}
+	r.samples++
+}
+
+// peerAckDelay is how long the peer must be granted to acknowledge.
+func (r *rttEstimator) peerAckDelay() time.Duration {
+	if r.samples < ackDelaySamples {
+		return assumedAckDelay
+	}
+	return r.ackDelay
+}
+
+// rto is the retransmission timeout without backoff.
+func (r *rttEstimator) rto() time.Duration {
+	if r.samples == 0 {
+		return initialRTO
+	}
+	return min(r.srtt+max(4*r.rttvar, granularity)+r.peerAckDelay(), maxRTO)
+}
+
+// flight is how long a datagram takes to be acknowledged, as things stand.
+func (r *rttEstimator) flight() time.Duration {
+	if r.samples == 0 {
+		return initialRTO
+	}
+	return max(r.srtt, r.latest)
+}
+
+// least is a time in which no datagram is acknowledged yet.
+func (r *rttEstimator) least() time.Duration {
+	if r.samples == 0 {
+		return unknownLeast
+	}
+	return r.min
+}

@@ -1,0 +1,43 @@
+package arq
+
+import (
+	"time"
+)
+
+// Stats are an engine's counters and gauges. Counters only grow.
+type Stats struct {
+	// RTT is the smoothed round trip, RTTVar its variation, MinRTT the least seen
+	// lately; they include the time that the peer holds back its ACKs. Zero before
+	// the first sample.
+	RTT, RTTVar, MinRTT time.Duration
+	// CongestionWindow, BytesInFlight and SendQueueBytes are in bytes of datagrams
+	// (the first two) and frames (the last, which counts what waits to be sent).
+	CongestionWindow, BytesInFlight, SendQueueBytes int
+	// DatagramsSent and DatagramsReceived count every datagram, ACKs and NACKs included.
+	DatagramsSent, DatagramsReceived uint64
+	// BytesSent and BytesReceived count UDP payload.
+	BytesSent, BytesReceived uint64
+	// DatagramsLost counts those given up by ACK gap, NACK or timer;
+	// SpuriousLosses those of them whose ACK came after all.
+	DatagramsLost, SpuriousLosses uint64
+	// FramesResent counts reliable frames sent again, Probes the datagrams sent
+	// because nothing was heard for a retransmission timeout.
+	FramesResent, Probes uint64
+	// AcksSent, NacksSent, AcksReceived and NacksReceived count datagrams.
+	AcksSent, NacksSent, AcksReceived, NacksReceived uint64
+	// MessagesSent counts messages taken by Send, MessagesReceived those delivered.
+	MessagesSent, MessagesReceived uint64
+	// MessagesExpired counts unreliable messages dropped unsent because they grew old.
+	MessagesExpired uint64
+	// DuplicatesReceived counts datagrams and reliable frames that had arrived before.
+	DuplicatesReceived uint64
+	// Stale counts ordered or sequenced messages that arrived after a newer one.
+	Stale uint64
+	// DatagramsRefused counts datagrams dropped unacknowledged because a bound of
+	// this side was reached, or because they lay outside the window.
+	DatagramsRefused uint64
+	// FramesDropped counts unreliable frames dropped because the application does not read.
+	FramesDropped uint64
+	// Violations counts datagrams that no correct peer sends.
+	Violations uint64
+}

@@ -1,0 +1,142 @@
+package arq
+
+import (
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/internal/wire"
+)
+
+// Transmit returns the next datagram that may leave now, or nil. The caller sends its
+// Bytes, which nobody changes meanwhile, and releases it.
+//
+// NACKs leave first, since they repair; ACKs leave when they are due or when a frame
+// set leaves anyway, so that both go to the socket in one batch.
+func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
+	if e.nacks.pending() {
+		if b := e.control(&e.stats.NacksSent, e.nacks.missing.len(), e.nacks.append); b != nil {
+			return b
+		}
+	}
+	p := e.next(now)
+	if e.acks.pending() && (p != nil || e.acks.due(now)) {
+		if b := e.control(&e.stats.AcksSent, e.acks.ranges.len(), e.acks.append); b != nil {
+			return b
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	return e.depart(now, p)
+}
+
+// controlSize holds the header of an ACK or NACK and one range, with the second
+// record that a range across the 24-bit wrap takes.
+const controlSize = 3 + 2*7
+
+// control makes an ACK or NACK datagram of up to the given number of ranges.
+func (e *Engine) control(counter *uint64, ranges int, appendTo func(dst []byte, maxSize int) []byte) *pool.Buffer {
+	size := min(controlSize+7*ranges, e.maxPayload())
+	buf := pool.Get(size)
+	b := appendTo(buf.B[:0], size)
+	if len(b) == 0 {
+		buf.Release()
+		return nil
+	}
+	buf.N = len(b)
+	*counter++
+	e.count(len(b))
+	return buf
+}
+
+func (e *Engine) count(bytes int) {
+	e.stats.DatagramsSent++
+	e.stats.BytesSent += uint64(bytes)
+}
+
+// next returns the packet that leaves next: a probe, or what the queue offers and the
+// window allows.
+func (e *Engine) next(now monotime.Time) *packet {
+	if e.sent.full() {
+		return nil
+	}
+	if e.loss.probes > 0 {
+		if p := e.probe(); p != nil {
+			return p
+		}
+	}
+	p := e.pick(now)
+	if p == nil {
+		if e.inFlight < e.cc.Window() && e.queue.empty() {
+			e.limitedUntil = e.delivered + int64(e.inFlight) + 1
+		}
+		return nil
+	}
+	if e.inFlight > 0 && e.inFlight+p.buf.N > e.cc.Window() && e.loss.probes == 0 {
+		return nil
+	}
+	return p
+}
+
+// depart makes p the next datagram: its first transmission, or another one.
+func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
+	if p.place != nowhere {
+		e.queue.level[p.priority].pass += stride[p.priority]
+	}
+	e.unqueue(p)
+	if p.flying {
+		p.own()
+		e.stats.FramesResent += uint64(p.reliable)
+	} else {
+		p.flying = true
+		e.stamp(p)
+		if p.reliable > 0 {
+			e.linkUnacked(p)
+		}
+		for _, m := range p.messages {
+			if m.split && !m.started {
+				m.started = true
+				e.splits++
+			}
+		}
+	}
+	if e.loss.probes > 0 {
+		e.loss.probes--
+		e.stats.Probes++
+	}
+	id := wire.FrameSetID
+	if !e.queue.empty() {
+		id = wire.FrameSetContinuousID
+	}
+	p.number = e.sent.next
+	wire.AppendDatagramHeader(p.buf.B[:0], id, wire24(p.number))
+	size := p.buf.N
+	if e.sent.out == 0 {
+		// The first flight after a pause: rates are measured from here.
+		e.firstSentAt, e.deliveredAt = now, now
+	}
+	d := e.sent.push()
+	d.size, d.sentAt = int32(size), now
+	d.delivered, d.deliveredAt, d.firstSentAt = e.delivered, e.deliveredAt, e.firstSentAt
+	d.limited = e.limitedUntil > e.delivered
+	e.inFlight += size
+	e.count(size)
+	e.cc.OnSent(now, size, e.inFlight)
+	e.armTimeout(now)
+
+	buf := p.buf
+	if p.reliable > 0 {
+		d.packet, d.serial = p, p.serial
+		buf.Retain()
+		return buf
+	}
+	// Unreliable: the bytes are the caller's, the record stays only for receipts.
+	p.buf = nil
+	if len(p.messages) > 0 {
+		d.packet, d.serial = p, p.serial
+		e.held -= int(p.held)
+		p.held = 0
+	} else {
+		e.freePacket(p)
+	}
+	return buf
+}
