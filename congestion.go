@@ -1,6 +1,10 @@
 package raknet
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/raknet-go/raknet/internal/arq"
+)
 
 // Congestion selects how much a connection keeps in flight before it waits for
 // acknowledgements. The zero value is the default controller, which is right
@@ -32,6 +36,17 @@ const maxFixedWindow = 4096
 // as 1, above 4096 as 4096.
 func FixedWindow(datagrams int) Congestion {
 	return Congestion{kind: congestionFixed, window: min(max(datagrams, 1), maxFixedWindow)}
+}
+
+// controller returns what makes a connection's controller; nil is the engine's default.
+func (c Congestion) controller() func(mtu int) arq.Controller {
+	switch c.kind {
+	case congestionSliding:
+		return arq.NewSliding
+	case congestionFixed:
+		return arq.NewFixed(c.window)
+	}
+	return nil
 }
 
 // String names the selection.

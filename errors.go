@@ -26,6 +26,8 @@ var (
 	ErrInvalidReliability error = errors.New("no such delivery mode: use one of the Reliability constants")
 	// ErrInvalidPriority means that [SendOptions].Priority is none of the four priorities.
 	ErrInvalidPriority error = errors.New("no such priority: use one of the Priority constants")
+	// ErrTooManyReceipts means that too many receipts of the connection are open. Wait for some of them first.
+	ErrTooManyReceipts error = errors.New("too many receipts are open: wait for some of them before sending with another")
 	// ErrReceiptLost is what [Receipt.Err] says of an unreliable message that was not
 	// acknowledged in time. It may have arrived nevertheless: only its acknowledgement is missing.
 	ErrReceiptLost error = errors.New("message was not acknowledged and is not resent: it was probably lost")
@@ -49,10 +51,18 @@ var (
 	// ErrHandshakeTimeout means that the server answered at first, but the connection
 	// was not complete after [Timeouts].Handshake.
 	ErrHandshakeTimeout error = &endError{"the handshake was not finished in time"}
+	// ErrUndelivered means that this side called Close, and the peer did not
+	// acknowledge everything written before within [Timeouts].Close.
+	ErrUndelivered error = &endError{"connection closed on this side before the peer acknowledged everything written"}
+	// ErrHandlerPanic means that a function given to [Conn.Handle] or [ListenConfig].Handler panicked.
+	ErrHandlerPanic error = &endError{"connection closed: its message handler panicked"}
 	// ErrProtocolViolation means that the peer sent more malformed or impossible
 	// datagrams than a broken link explains.
 	ErrProtocolViolation error = &endError{"connection closed: the peer broke the rules of the protocol too often"}
 )
+
+// ErrIgnoreRequest is what [ListenConfig].Admit returns to leave a request without any answer.
+var ErrIgnoreRequest error = errors.New("connection request is to be ignored")
 
 // ErrNoAnswer means that a server did not answer a dial or a ping at all. It comes
 // together with the error of the context or time limit that ended the wait, so
@@ -96,6 +106,8 @@ const (
 	// RejectSecurityRequired means that the server wants the key exchange of the
 	// original engine, which this library does not have (0x0a, 0x0b).
 	RejectSecurityRequired
+	// RejectAttemptFailed means that the server gave up on the attempt without a reason (0x11).
+	RejectAttemptFailed
 )
 
 // String says the reason in words.
@@ -113,6 +125,8 @@ func (r RejectReason) String() string {
 		return "the server wants another password"
 	case RejectSecurityRequired:
 		return "the server requires the original engine's secure handshake, which is not supported"
+	case RejectAttemptFailed:
+		return "the server gave no reason"
 	}
 	return fmt.Sprintf("reason %d", uint8(r))
 }

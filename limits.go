@@ -68,10 +68,26 @@ type Timeouts struct {
 	// [ErrIdleTimeout]. Pings keep a healthy connection from ever being silent. Default 10
 	// seconds. Negative: never.
 	Idle time.Duration
-	// Ping is the longest time between two pings, which measure the round trip and
-	// keep address translators open. Default 2.5 seconds. Negative: the default.
+	// Ping is how long nothing that asks for an answer may leave before a ping does.
+	// Pings measure the round trip and keep address translators open. At most a
+	// quarter of Idle. Default 2.5 seconds. Negative: never, so that only traffic or Idle
+	// shows that the peer is gone.
 	Ping time.Duration
 	// Close is how long Close goes on delivering, in the background, what was written
 	// before. What is not acknowledged by then is lost. Default 5 seconds. Negative: not at all.
 	Close time.Duration
+	// ReceiveStall is how long the receive buffer may stay full before the connection
+	// ends with [ErrReceiveOverflow]. Default 10 seconds. Negative: for ever.
+	ReceiveStall time.Duration
+}
+
+// session returns the connection's form of t.
+func (t Timeouts) session() session.Timing {
+	return session.Timing{
+		Handshake:    t.Handshake,
+		Idle:         t.Idle,
+		Ping:         t.Ping,
+		Drain:        t.Close,
+		ReceiveStall: t.ReceiveStall,
+	}
 }

@@ -1,0 +1,55 @@
+# Everything a developer does every day. The CI script .ci/run calls the same targets.
+GO      ?= go
+FUZZTIME ?= 20s
+BENCH   ?= .
+COUNT   ?= 1
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+.PHONY: demo
+demo: ## watch a server and its clients cope with a bad link (about 12 s)
+	$(GO) run ./examples/demo
+
+.PHONY: test
+test: ## run every test
+	$(GO) test ./...
+
+.PHONY: race
+race: ## run every test under the race detector
+	$(GO) test -race ./...
+
+.PHONY: lint
+lint: ## gofmt, go vet, and staticcheck or golangci-lint where installed
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w):"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	@if command -v staticcheck >/dev/null; then echo staticcheck ./...; staticcheck ./...; else echo "staticcheck is not installed: skipped"; fi
+	@if command -v golangci-lint >/dev/null; then echo golangci-lint run; golangci-lint run; else echo "golangci-lint is not installed: skipped"; fi
+
+.PHONY: check
+check: lint test race ## what must pass before a commit
+
+.PHONY: fuzz
+fuzz: ## fuzz every target for FUZZTIME each (default 20s)
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "== $$pkg $$target for $(FUZZTIME)"; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+.PHONY: bench
+bench: ## run the benchmarks (BENCH=pattern COUNT=n)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+.PHONY: interop
+interop: ## talk to other implementations; needs node and npm, or tshark, and fails without them
+	RAKNET_INTEROP=require $(GO) test -count=1 ./internal/interop/...
+
+.PHONY: cover
+cover: ## show which code the tests reach
+	$(GO) test -coverpkg=./... -coverprofile=cover.out ./...
+	$(GO) tool cover -func=cover.out | tail -1
