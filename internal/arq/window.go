@@ -49,7 +49,7 @@ func (w *arrivals) probe(n int64) arrival {
 		return arrivalNew
 	case n < w.next-arrivalWindow:
 		return arrivalTooOld
-	case w.seen[n/64&(len64-1)]&(1<<(n&63)) != 0:
+	case w.seen[n>>6&(len64-1)]&(1<<(n&63)) != 0:
 		return arrivalDuplicate
 	}
 	return arrivalNew
