@@ -1,0 +1,140 @@
+package guard
+
+import (
+	"flag"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"testing"
+)
+
+var seed = flag.Uint64("seed", 1, "seed of the random tests")
+
+func at(addr string, port int) netip.AddrPort {
+	return netip.AddrPortFrom(ip(addr), uint16(port))
+}
+
+func TestHalfOpenOfOneHost(t *testing.T) {
+	var h HalfOpen
+	h.Init(0, 0)
+	for i := range DefaultHalfOpenPerIP {
+		if _, evict := h.Add(at("192.0.2.1", 1000+i)); evict {
+			t.Fatalf("entry %d displaced another", i)
+		}
+	}
+	t.Log("# one more displaces the host's oldest, which may be one that came again")
+	if _, evict := h.Add(at("192.0.2.1", 1000)); evict || h.Len() != 32 {
+		t.Fatal("an entry that is in was added again")
+	}
+	if got, evict := h.Add(at("192.0.2.1", 2000)); !evict || got != at("192.0.2.1", 1000) {
+		t.Fatalf("displaced %v (%t), want port 1000", got, evict)
+	}
+	t.Log("# other hosts are not concerned")
+	if _, evict := h.Add(at("192.0.2.2", 1000)); evict {
+		t.Fatal("another host displaced something")
+	}
+	t.Log("# one that leaves makes room")
+	if !h.Remove(at("192.0.2.1", 1010)) || h.Remove(at("192.0.2.1", 1010)) {
+		t.Fatal("it did not leave once")
+	}
+	if _, evict := h.Add(at("192.0.2.1", 2001)); evict {
+		t.Fatal("there was room")
+	}
+	if got, _ := h.Add(at("192.0.2.1", 2002)); got != at("192.0.2.1", 1001) {
+		t.Fatalf("displaced %v, want port 1001", got)
+	}
+}
+
+func TestHalfOpenIPv6HostIsAPrefix(t *testing.T) {
+	var h HalfOpen
+	h.Init(2, 0)
+	h.Add(at("2001:db8::1", 1))
+	h.Add(at("2001:db8::2", 1))
+	if got, evict := h.Add(at("2001:db8::3", 1)); !evict || got != at("2001:db8::1", 1) {
+		t.Fatalf("displaced %v (%t)", got, evict)
+	}
+	if _, evict := h.Add(at("2001:db8:0:1::1", 1)); evict {
+		t.Fatal("another /64 displaced something")
+	}
+}
+
+func TestHalfOpenTotal(t *testing.T) {
+	var h HalfOpen
+	h.Init(-1, 3)
+	for i := range 3 {
+		h.Add(at("192.0.2.1", i))
+	}
+	for i := range 3 {
+		if got, evict := h.Add(at("198.51.100.1", i)); !evict || got != at("192.0.2.1", i) {
+			t.Fatalf("displaced %v (%t), want the oldest, port %d", got, evict, i)
+		}
+	}
+	t.Log("# no caps, no limits")
+	h.Init(-1, -1)
+	for i := range 10000 {
+		if _, evict := h.Add(at("192.0.2.1", i)); evict {
+			t.Fatal("displaced something")
+		}
+	}
+	if h.Len() != 10000 {
+		t.Fatalf("%d in", h.Len())
+	}
+}
+
+// TestHalfOpenAgainstASlice plays a random game against the obvious implementation.
+func TestHalfOpenAgainstASlice(t *testing.T) {
+	t.Logf("-seed=%d", *seed)
+	rnd := rand.New(rand.NewPCG(*seed, 0))
+	const perHost, total = 3, 10
+	var h HalfOpen
+	h.Init(perHost, total)
+	var model []netip.AddrPort // oldest first
+	drop := func(i int) { model = slices.Delete(model, i, i+1) }
+	for step := range 20000 {
+		a := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(rnd.IntN(6))}), uint16(rnd.IntN(6)))
+		i := slices.Index(model, a)
+		if rnd.IntN(3) == 0 {
+			if got := h.Remove(a); got != (i >= 0) {
+				t.Fatalf("step %d: removed %t", step, got)
+			}
+			if i >= 0 {
+				drop(i)
+			}
+		} else {
+			var want netip.AddrPort
+			if i < 0 {
+				mates := func(b netip.AddrPort) bool { return b.Addr() == a.Addr() }
+				n := 0
+				for _, b := range model {
+					if mates(b) {
+						n++
+					}
+				}
+				if n >= perHost {
+					j := slices.IndexFunc(model, mates)
+					want = model[j]
+					drop(j)
+				} else if len(model) >= total {
+					want = model[0]
+					drop(0)
+				}
+				model = append(model, a)
+			}
+			if got, evict := h.Add(a); got != want || evict != want.IsValid() {
+				t.Fatalf("step %d: displaced %v (%t), want %v", step, got, evict, want)
+			}
+		}
+		if h.Len() != len(model) {
+			t.Fatalf("step %d: %d in, want %d", step, h.Len(), len(model))
+		}
+	}
+	if len(h.nodes) > total {
+		t.Fatalf("%d nodes for at most %d entries", len(h.nodes), total)
+	}
+	for _, a := range slices.Clone(model) {
+		h.Remove(a)
+	}
+	if h.Len() != 0 || len(h.byHost) != 0 || h.all != (halfOpenList{}) {
+		t.Fatal("something was left behind")
+	}
+}
