@@ -47,3 +47,8 @@ func (m *Message) First() byte {
 	}
 	return b[0]
 }
+
+// Settle moves the message out of a receive buffer that is much larger than it, for
+// holders that keep it longer than the datagrams around it: a peer must not pin
+// many times the memory that it is charged for.
+func (d *Delivery) Settle() { d.settle() }

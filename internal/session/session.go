@@ -221,7 +221,8 @@ func (c *Conn) sendControl(now monotime.Time, payload []byte, r protocol.Reliabi
 }
 
 // Transmit returns the next datagram that may leave now, as Bytes of the buffer, or
-// nil. The caller releases it after the socket took it.
+// nil. The caller releases it after the socket took it. During a close the last
+// datagram may complete it, so that Next has one more event (see Pending).
 func (c *Conn) Transmit(now monotime.Time) *pool.Buffer {
 	now = c.tick(now)
 	if c.state == Dead {
