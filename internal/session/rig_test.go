@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/hex"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -322,5 +323,18 @@ func report(id byte, numbers []uint32) []byte {
 	for _, n := range numbers {
 		b = wire.AppendUint24(append(b, 1), n)
 	}
+	return b
+}
+
+// dice is a source of chance that names its seed.
+func dice(t *testing.T, seed uint64) *rand.Rand {
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// poolRead is a read buffer with data in it.
+func poolRead(data []byte) *pool.Buffer {
+	b := pool.Get(pool.ClassRead)
+	b.N = copy(b.B, data)
 	return b
 }
