@@ -56,6 +56,11 @@ var (
 	ErrUndelivered error = &endError{"connection closed on this side before the peer acknowledged everything written"}
 	// ErrHandlerPanic means that a function given to [Conn.Handle] or [ListenConfig].Handler panicked.
 	ErrHandlerPanic error = &endError{"connection closed: its message handler panicked"}
+	// ErrReplaced means that the peer, which had fallen silent, proved its address and
+	// connected anew: it had forgotten this connection.
+	ErrReplaced error = &endError{"connection lost: the peer forgot it and connected anew"}
+	// ErrUnaccepted means that a connection waited too long for [Listener.Accept].
+	ErrUnaccepted error = &endError{"connection closed: nobody accepted it in time"}
 	// ErrProtocolViolation means that the peer sent more malformed or impossible
 	// datagrams than a broken link explains.
 	ErrProtocolViolation error = &endError{"connection closed: the peer broke the rules of the protocol too often"}

@@ -48,8 +48,8 @@ type ListenConfig struct {
 	// headers, 400 to 1492. Default 1492.
 	MaxMTU uint16
 
-	// ProtocolVersions are the versions a client may speak. The first is the one that
-	// others are told of. Nil: 11 and 10, which is Bedrock since 1.16.
+	// ProtocolVersions are the versions a client may speak. Others are told the highest
+	// of them. Nil: 10 and 11, which is Bedrock since 1.16.
 	ProtocolVersions []byte
 	// GUID is the number by which the listener calls itself. 0: random.
 	GUID int64
@@ -80,7 +80,7 @@ type ListenConfig struct {
 	// Tracer is told of connections opening and closing. Nil: nobody is.
 	Tracer *Tracer
 	// Handler is given every message of every connection, instead of Read and
-	// Receive: see [Conn.Handle]. Nil: connections are read.
+	// Receive: see [Conn.Handle]. Accept need not be called then. Nil: connections are read.
 	Handler func(*Conn, Message)
 }
 

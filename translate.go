@@ -14,6 +14,9 @@ import (
 // which its methods and its context report from then on. Each satisfies
 // errors.Is(err, net.ErrClosed).
 func endCause(err error) error {
+	if err == net.ErrClosed { // bare: closed on this side
+		return errClosedHere
+	}
 	for _, m := range endCauses {
 		if errors.Is(err, m.internal) {
 			return m.public
@@ -25,9 +28,11 @@ func endCause(err error) error {
 	return &causedError{err}
 }
 
+var errClosedHere = &DisconnectError{Remote: false}
+
 var endCauses = []struct{ internal, public error }{
 	{session.ErrDisconnected, &DisconnectError{Remote: true}},
-	{session.ErrClosed, &DisconnectError{Remote: false}},
+	{session.ErrClosed, errClosedHere},
 	{session.ErrCloseTimeout, ErrUndelivered},
 	{session.ErrIdleTimeout, ErrIdleTimeout},
 	{session.ErrStalled, ErrUnacknowledged},
@@ -38,6 +43,8 @@ var endCauses = []struct{ internal, public error }{
 	{session.ErrInvalidPassword, &RejectedError{RejectInvalidPassword}},
 	{session.ErrRefused, &RejectedError{RejectAttemptFailed}},
 	{endpoint.ErrHandlerPanic, ErrHandlerPanic},
+	{endpoint.ErrReplaced, ErrReplaced},
+	{endpoint.ErrUnaccepted, ErrUnaccepted},
 }
 
 // causedError is the end of a connection for a reason from outside this module, such as
@@ -49,7 +56,7 @@ func (e *causedError) Unwrap() []error { return []error{net.ErrClosed, e.err} }
 
 // callError maps what a call into the endpoint returned to what the user gets.
 func callError(err error) error {
-	if err == net.ErrClosed { // bare: closed on this side, before there was a cause to tell
+	if err == net.ErrClosed {
 		return errClosedHere
 	}
 	for _, m := range callErrors {
@@ -59,8 +66,6 @@ func callError(err error) error {
 	}
 	return err
 }
-
-var errClosedHere = &DisconnectError{Remote: false}
 
 var callErrors = []struct{ internal, public error }{
 	{endpoint.ErrBufferTooSmall, ErrBufferTooSmall},
