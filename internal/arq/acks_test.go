@@ -1,0 +1,205 @@
+package arq
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/wire"
+)
+
+// named reads an ACK or NACK of at most maxSize bytes and returns the numbers in
+// it, expanded near near, in the order written.
+func named(t *testing.T, b []byte, id byte, maxSize int, near int64) []int64 {
+	t.Helper()
+	if len(b) > maxSize || len(b) == 0 || b[0] != id {
+		t.Fatalf("%d of %d bytes: % x", len(b), maxSize, b)
+	}
+	it, err := wire.ParseRanges(b)
+	if err != nil {
+		t.Fatalf("%v: % x", err, b)
+	}
+	var ns []int64
+	for r, ok := it.Next(); ok; r, ok = it.Next() {
+		for n := r.First; n <= r.Last; n++ {
+			ns = append(ns, expand24(n, near))
+		}
+	}
+	return ns
+}
+
+func TestALoneDatagramIsAcknowledgedAfterADelay(t *testing.T) {
+	var q ackQueue
+	q.init()
+	now := monotime.Time(1000)
+	if q.pending() || q.due(now) || q.deadline() != monotime.Never || q.append(nil, 100) != nil {
+		t.Fatal("a new queue owes something")
+	}
+
+	t.Log("# one datagram waits for company")
+	q.note(now, 7, false)
+	if !q.pending() || q.due(now) || q.deadline() != now.Add(maxAckDelay) {
+		t.Fatal("not delayed")
+	}
+	if !q.due(now.Add(maxAckDelay)) {
+		t.Fatal("delayed for too long")
+	}
+	if b := q.append(nil, 100); string(b) != "\xc0\x00\x01\x01\x07\x00\x00" {
+		t.Fatalf("% x", b)
+	}
+	if q.pending() || q.due(monotime.Never-1) {
+		t.Fatal("acknowledged twice")
+	}
+
+	t.Log("# a second one ends the wait")
+	q.note(now, 8, false)
+	q.note(now.Add(time.Millisecond), 9, false)
+	if !q.due(now.Add(time.Millisecond)) {
+		t.Fatal("two datagrams wait")
+	}
+	if b := q.append(nil, 100); string(b) != "\xc0\x00\x01\x00\x08\x00\x00\x09\x00\x00" {
+		t.Fatalf("% x", b)
+	}
+
+	t.Log("# so does an urgent one")
+	q.note(now, 10, true)
+	if !q.due(now) {
+		t.Fatal("an urgent ACK waits")
+	}
+
+	t.Log("# dst is kept, and the queue starts over")
+	if b := q.append([]byte("dst"), 100); string(b) != "dst\xc0\x00\x01\x01\x0a\x00\x00" {
+		t.Fatalf("% x", b)
+	}
+	q.note(now, 11, false)
+	if q.due(now) {
+		t.Fatal("urgency outlived its ACK")
+	}
+}
+
+func TestAcksFillDatagramsWithinTheirSize(t *testing.T) {
+	eachSeed(t, 30, func(t *testing.T, rnd *rand.Rand) {
+		first := starts[rnd.IntN(len(starts))]
+		var q ackQueue
+		q.init()
+		for range 20 {
+			var want, got []int64
+			n := first
+			for range rnd.IntN(400) {
+				n += 1 + rnd.Int64N(1+rnd.Int64N(4))
+				want = append(want, n)
+			}
+			for _, i := range rnd.Perm(len(want)) {
+				q.note(1, want[i], false)
+				q.note(1, want[i], true) // and again: duplicates are acknowledged, too
+			}
+			maxSize := 17 + rnd.IntN(1448)
+			for {
+				b := q.append(nil, maxSize)
+				if b == nil {
+					break
+				}
+				got = append(got, named(t, b, 0xc0, maxSize, n)...)
+				if q.pending() && !q.due(1) {
+					t.Fatal("the rest of a flush is delayed")
+				}
+			}
+			slices.Sort(got)
+			// In random order a full queue may have dropped low ranges on the way.
+			if len(got) > len(want) || len(want) <= ackRanges && !slices.Equal(got, want) {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+			first = n
+		}
+	})
+}
+
+func TestRangesAcrossTheWrapAreReadableByTheOriginal(t *testing.T) {
+	// It gives up on an ACK at a record that ends at the highest number.
+	for _, c := range []struct {
+		spans []span
+		want  []string
+	}{
+		{[]span{{1<<24 - 2, 1<<24 + 2}, {1<<24 + 5, 1<<24 + 6}}, []string{
+			"\xc0\x00\x02\x00\x00\x00\x00\x01\x00\x00\x00\xfe\xff\xff\xff\xff\xff", "\xc0\x00\x01\x01\x05\x00\x00"}},
+		{[]span{{1<<24 - 2, 1 << 24}, {1<<24 + 5, 1<<24 + 6}}, []string{
+			"\xc0\x00\x01\x00\xfe\xff\xff\xff\xff\xff", "\xc0\x00\x01\x01\x05\x00\x00"}},
+		{[]span{{-1, 0}, {1, 2}}, []string{"\xc0\x00\x01\x01\xff\xff\xff", "\xc0\x00\x01\x01\x01\x00\x00"}},
+	} {
+		var q ackQueue
+		q.init()
+		for _, s := range c.spans {
+			for n := s.lo; n < s.hi; n++ {
+				q.note(1, n, false)
+			}
+		}
+		for _, want := range c.want {
+			if b := q.append(nil, 1464); string(b) != want {
+				t.Errorf("%v: % x, want % x", c.spans, b, want)
+			}
+		}
+		if q.pending() {
+			t.Errorf("%v: left over", c.spans)
+		}
+	}
+}
+
+func TestAPeerWithHolesEverywhereCostsBoundedMemory(t *testing.T) {
+	var q ackQueue
+	q.init()
+	for n := int64(0); n < 100_000; n += 2 {
+		q.note(1, n, false)
+	}
+	if q.ranges.len() != ackRanges {
+		t.Fatalf("%d ranges", q.ranges.len())
+	}
+	if ns := named(t, q.append(nil, 1464), 0xc0, 1464, 100_000); ns[0] != 100_000-2*ackRanges {
+		t.Errorf("the lowest left is %d", ns[0])
+	}
+}
+
+func TestAcknowledgingDoesNotAllocate(t *testing.T) {
+	var q ackQueue
+	q.init()
+	dst := make([]byte, 0, 1464)
+	n := int64(0)
+	allocs := testing.AllocsPerRun(1000, func() {
+		for range 32 {
+			n++
+			q.note(1, n, false)
+		}
+		n++ // a hole
+		q.note(1, n+1, false)
+		q.append(dst, 1464)
+	})
+	if allocs > 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
+func BenchmarkAckNote(b *testing.B) {
+	var q ackQueue
+	q.init()
+	n := int64(0)
+	for b.Loop() {
+		q.note(1, n, false)
+		n++
+	}
+}
+
+// One ACK for a batch of 32 datagrams, per batch.
+func BenchmarkAckBatch(b *testing.B) {
+	var q ackQueue
+	q.init()
+	dst := make([]byte, 0, 1464)
+	n := int64(0)
+	for b.Loop() {
+		for range 32 {
+			q.note(1, n, false)
+			n++
+		}
+		q.append(dst, 1464)
+	}
+}

@@ -1,0 +1,144 @@
+package arq
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/raknet-go/raknet/internal/pool"
+)
+
+// wantNoLeak checks at the end of a test that every buffer went back to its pool.
+func wantNoLeak(t testing.TB) {
+	before := pool.InUse()
+	t.Cleanup(func() {
+		if n := pool.InUse() - before; n != 0 {
+			t.Errorf("%d buffers leaked", n)
+		}
+	})
+}
+
+// received returns data as a part of a buffer of the given class, as the socket leaves it.
+func received(class int, data []byte) pool.Ref {
+	b := pool.Get(class)
+	n := copy(b.B[min(16, len(b.B)-len(data)):], data)
+	ref := pool.Share(b, b.B[min(16, len(b.B)-len(data)):][:n])
+	b.Release()
+	return ref
+}
+
+// inParts makes a message out of parts that lie in buffers of the given class.
+func inParts(class int, parts ...[]byte) Delivery {
+	head := pool.GetRefs()
+	for i, l := 0, head; i < len(parts); i++ {
+		if i > 0 && i%pool.RefsLen == 0 {
+			l.Next = pool.GetRefs()
+			l = l.Next
+		}
+		l.R[i%pool.RefsLen] = received(class, parts[i])
+		head.Size += len(parts[i])
+	}
+	return Delivery{parts: head}
+}
+
+func TestADeliveryReadsTheSameHoweverItCame(t *testing.T) {
+	wantNoLeak(t)
+	for _, c := range []struct {
+		name       string
+		d          Delivery
+		want       []byte
+		contiguous bool
+	}{
+		{"empty", Delivery{}, nil, true},
+		{"one piece", newDelivery(3, 2, received(pool.ClassRead, []byte("hello"))), []byte("hello"), true},
+		{"one part", inParts(pool.ClassRead, []byte("hello")), []byte("hello"), true},
+		{"three parts", inParts(pool.ClassRead, []byte("he"), []byte("l"), []byte("lo")), []byte("hello"), false},
+		{"many parts", inParts(pool.ClassSmall, bytes.SplitAfter(bytes.Repeat([]byte("abc,"), 150), []byte(","))[:150]...), bytes.Repeat([]byte("abc,"), 150), false},
+	} {
+		d := c.d
+		if d.Len() != len(c.want) {
+			t.Errorf("%s: Len %d", c.name, d.Len())
+		}
+		if got := d.AppendTo([]byte("x")); string(got) != "x"+string(c.want) {
+			t.Errorf("%s: AppendTo %q", c.name, got)
+		}
+		for _, size := range []int{0, 1, 3, len(c.want), len(c.want) + 5} {
+			p := make([]byte, size)
+			if n := d.CopyTo(p); n != min(size, len(c.want)) || !bytes.Equal(p[:n], c.want[:n]) {
+				t.Errorf("%s: CopyTo %d: %d, %q", c.name, size, n, p)
+			}
+		}
+		first := byte(0)
+		if len(c.want) > 0 {
+			first = c.want[0]
+		}
+		if d.First() != first {
+			t.Errorf("%s: First %q", c.name, d.First())
+		}
+		if b, ok := d.Bytes(); ok != c.contiguous || ok && !bytes.Equal(b, c.want) {
+			t.Errorf("%s: Bytes %q, %v", c.name, b, ok)
+		}
+		if d.pinned() != len(c.want)+deliveryOverhead {
+			t.Errorf("%s: pinned %d", c.name, d.pinned())
+		}
+		d.Release()
+		if d.Len() != 0 {
+			t.Errorf("%s: not cleared", c.name)
+		}
+		d.Release() // harmless
+	}
+}
+
+func TestSettlingBoundsWhatAMessagePins(t *testing.T) {
+	wantNoLeak(t)
+	for _, class := range []int{0, pool.ClassSmall, pool.ClassDatagram, pool.ClassRead, pool.ClassBatch} {
+		for _, n := range []int{1, 10, 200, 256, 257, 383, 384, 500, 511, 512, 1000, 1432, 1536} {
+			if class > 0 && n > class-16 {
+				continue
+			}
+			data := bytes.Repeat([]byte{byte(n)}, n)
+			var d Delivery
+			if class > 0 {
+				d = newDelivery(0, 0, received(class, data))
+			} else {
+				d = newDelivery(0, 0, pool.Hold(nil, data))
+			}
+			d.settle()
+			if b, _ := d.Bytes(); !bytes.Equal(b, data) {
+				t.Fatalf("%d bytes in %d changed", n, class)
+			}
+			if p := d.ref.Pinned(); p > max(pool.ClassSmall, 4*n) {
+				t.Errorf("%d bytes in %d pin %d", n, class, p)
+			}
+			d.Release()
+		}
+	}
+}
+
+func TestSettlingSmallMessagesDoesNotAllocate(t *testing.T) {
+	b := pool.Get(pool.ClassBatch)
+	defer b.Release()
+	for _, n := range []int{1, 100, 256, 1432} {
+		allocs := testing.AllocsPerRun(1000, func() {
+			d := newDelivery(0, 0, pool.Share(b, b.B[:n]))
+			d.settle()
+			d.Release()
+		})
+		if allocs > 0 {
+			t.Errorf("%d bytes: %v allocations", n, allocs)
+		}
+	}
+}
+
+func BenchmarkDeliveryCopyTo(b *testing.B) {
+	var parts [][]byte
+	for range 72 {
+		parts = append(parts, make([]byte, 1432))
+	}
+	d := inParts(pool.ClassRead, parts...)
+	defer d.Release()
+	p := make([]byte, d.Len())
+	b.SetBytes(int64(d.Len()))
+	for b.Loop() {
+		d.CopyTo(p)
+	}
+}

@@ -1,0 +1,83 @@
+package arq
+
+import (
+	"testing"
+
+	"github.com/raknet-go/raknet/internal/pool"
+)
+
+func TestTheHoldBudgetCountsMessagesAndBytes(t *testing.T) {
+	var h holdBudget
+	h.init(8, 8*(100+deliveryOverhead))
+	message := func(n int) Delivery { return newDelivery(0, 0, pool.Ref{Data: make([]byte, n)}) }
+	var slots []int32
+
+	t.Log("# full by count, and firmly so a quarter later")
+	for range 7 {
+		slots = append(slots, h.put(message(1)))
+	}
+	if h.full() {
+		t.Fatal("full too early")
+	}
+	slots = append(slots, h.put(message(1)))
+	if !h.full() || h.exhausted() {
+		t.Fatal("not full, or more than that")
+	}
+	slots = append(slots, h.put(message(1)), h.put(message(1)))
+	if !h.exhausted() {
+		t.Fatal("not exhausted")
+	}
+
+	t.Log("# full by bytes")
+	for _, s := range slots {
+		d := h.take(s)
+		d.Release()
+	}
+	if h.full() || h.messages != 0 || h.bytes != 0 {
+		t.Fatalf("%d messages of %d bytes after taking all", h.messages, h.bytes)
+	}
+	s := h.put(message(8*(100+deliveryOverhead) - deliveryOverhead))
+	if !h.full() || h.exhausted() {
+		t.Fatal("not full, or more than that")
+	}
+	d := h.take(s)
+	d.Release()
+	if h.full() {
+		t.Fatal("still full")
+	}
+}
+
+func TestWhatIsHeldPinsLittleMoreThanItsSize(t *testing.T) {
+	wantNoLeak(t)
+	var h holdBudget
+	h.init(100, 1<<20)
+	b := pool.Get(pool.ClassBatch)
+	s := h.put(newDelivery(0, 0, pool.Share(b, b.B[100:101])))
+	if b.Shared() {
+		t.Error("a byte pins 64 KiB")
+	}
+	b.Release()
+	d := h.take(s)
+	d.Release()
+}
+
+func TestTheHoldGivesBackTheMemoryOfABurstLater(t *testing.T) {
+	var h holdBudget
+	h.init(1<<20, 1<<30)
+	wave := func(n int32) {
+		for range n {
+			h.put(Delivery{})
+		}
+		for s := range n {
+			h.take(s)
+		}
+	}
+	wave(1000)
+	for range slackRounds {
+		wave(10)
+	}
+	wave(1)
+	if cap(h.slots) > holdSlotsMin || cap(h.free) > holdSlotsMin {
+		t.Errorf("%d slots are kept", cap(h.slots))
+	}
+}
