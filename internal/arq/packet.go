@@ -51,14 +51,22 @@ type message struct {
 // packetList is a queue of packets linked through next and prev.
 type packetList struct{ head, tail *packet }
 
-func (l *packetList) push(p *packet) {
-	p.prev, p.next = l.tail, nil
-	if l.tail != nil {
-		l.tail.next = p
+func (l *packetList) push(p *packet) { l.insertAfter(l.tail, p) }
+
+// insertAfter puts p behind at, or at the head if at is nil.
+func (l *packetList) insertAfter(at, p *packet) {
+	p.prev, p.next = at, l.head
+	if at != nil {
+		p.next = at.next
+		at.next = p
 	} else {
 		l.head = p
 	}
-	l.tail = p
+	if p.next != nil {
+		p.next.prev = p
+	} else {
+		l.tail = p
+	}
 }
 
 func (l *packetList) remove(p *packet) {

@@ -70,11 +70,22 @@ func (q *sendQueue) pushFresh(p *packet) {
 	p.place = placeFresh
 }
 
+// pushLost queues p to be sent again, behind what has a lower reliable index: what
+// the receiver waits for longest goes first. Losses come to light nearly in that order.
 func (q *sendQueue) pushLost(p *packet) {
 	q.wake(p.priority)
-	q.level[p.priority].lost.push(p)
+	l := &q.level[p.priority].lost
+	before := l.tail
+	for steps := 0; before != nil && before.firstReliable > p.firstReliable && steps < lostSortSteps; steps++ {
+		before = before.prev
+	}
+	l.insertAfter(before, p)
 	p.place = placeLost
 }
+
+// lostSortSteps bounds how far pushLost looks for the right place: order here is
+// worth something, but not a walk over everything in flight. Arbitrary.
+const lostSortSteps = 64
 
 // open returns the last packet queued at a priority if size more bytes of frames fit in it.
 func (q *sendQueue) open(pr protocol.Priority, size, limit int) *packet {

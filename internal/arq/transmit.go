@@ -13,13 +13,17 @@ import (
 // set leaves anyway, so that both go to the socket in one batch.
 func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
 	if e.nacks.pending() {
-		if b := e.control(&e.stats.NacksSent, e.nacks.missing.len(), e.nacks.append); b != nil {
+		buf, size := e.controlBuffer(e.nacks.missing.len())
+		if b := e.control(buf, e.nacks.append(buf.B[:0], size)); b != nil {
+			e.stats.NacksSent++
 			return b
 		}
 	}
 	p := e.next(now)
 	if e.acks.pending() && (p != nil || e.acks.due(now)) {
-		if b := e.control(&e.stats.AcksSent, e.acks.ranges.len(), e.acks.append); b != nil {
+		buf, size := e.controlBuffer(e.acks.ranges.len())
+		if b := e.control(buf, e.acks.append(buf.B[:0], size)); b != nil {
+			e.stats.AcksSent++
 			return b
 		}
 	}
@@ -33,17 +37,20 @@ func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
 // record that a range across the 24-bit wrap takes.
 const controlSize = 3 + 2*7
 
-// control makes an ACK or NACK datagram of up to the given number of ranges.
-func (e *Engine) control(counter *uint64, ranges int, appendTo func(dst []byte, maxSize int) []byte) *pool.Buffer {
+// controlBuffer returns a buffer for an ACK or NACK datagram of up to the given number
+// of ranges, and how many bytes the datagram may have.
+func (e *Engine) controlBuffer(ranges int) (*pool.Buffer, int) {
 	size := min(controlSize+7*ranges, e.maxPayload())
-	buf := pool.Get(size)
-	b := appendTo(buf.B[:0], size)
+	return pool.Get(size), size
+}
+
+// control finishes an ACK or NACK datagram that was written at the start of buf.
+func (e *Engine) control(buf *pool.Buffer, b []byte) *pool.Buffer {
 	if len(b) == 0 {
 		buf.Release()
 		return nil
 	}
 	buf.N = len(b)
-	*counter++
 	e.count(len(b))
 	return buf
 }
