@@ -1,0 +1,31 @@
+package session
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/raknet-go/raknet/protocol"
+)
+
+func TestStatsCountWhatHappened(t *testing.T) {
+	p := connectedPair(t, nil)
+	p.server.deaf = true
+	p.client.say(parcel(1, 100), protocol.ReliableOrdered, 0)
+	p.client.say(parcel(2, 5000), protocol.ReliableOrdered, 0)
+	p.run(10 * time.Second)
+	var c, s Stats
+	p.client.Stats(&c)
+	p.server.Stats(&s)
+	require.EqualValues(t, 2, c.MessagesSent)
+	require.Equal(t, 2, s.UnreadMessages)
+	require.Equal(t, 5100+2*messageOverhead, s.UnreadBytes)
+	require.Equal(t, s.UnreadBytes, p.server.Unread())
+	require.EqualValues(t, p.client.sent, c.DatagramsSent)
+	require.EqualValues(t, p.client.bytes, c.BytesSent)
+	require.Equal(t, c.DatagramsSent, s.DatagramsReceived)
+	require.Positive(t, c.PingsSent)
+	require.Equal(t, c.PingsSent, s.PongsSent)
+	require.Positive(t, c.RTT)
+}
