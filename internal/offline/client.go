@@ -18,8 +18,9 @@ type Schedule struct {
 	Reply2   time.Duration // from reply 1 on without a reply 2 until a fresh port is wanted; 0: 2 s (arbitrary)
 }
 
-// refusalRetries is how many times a client that is told "recently connected" asks
-// again, one interval apart. The original refuses an address for 100 ms only.
+// refusalRetries is how many times a client asks again that is told "recently
+// connected" (one interval apart: the original refuses an address for 100 ms only),
+// or that is told "already connected" at its first request 2 (from a fresh port).
 const refusalRetries = 3
 
 // ClientConfig sets up a Client.
@@ -102,10 +103,12 @@ type Client struct {
 	security  bool // of the newest reply 1
 	cookie    uint32
 	mtu       int
-	requests  int // sent of request 2
-	repeats   int // of request 2 by the timer
-	fresh     bool
-	recentlys int
+	requests  int  // sent of request 2
+	repeats   int  // of request 2 by the timer
+	fresh     bool // a fresh port is wanted
+	restarts  int  // so far
+	held      bool // "already connected" counts when the next interval is over
+	recentlys int  // "recently connected" so far
 
 	result Negotiated
 	err    error
@@ -251,6 +254,14 @@ func (c *Client) refusal(now monotime.Time, pkt []byte) {
 	case reason == AlreadyConnected && c.requests >= 2:
 		// Some servers answer the second request 2 so when their reply 2 was lost.
 		c.fresh = true
+	case reason == AlreadyConnected && c.requests == 1:
+		// The network may have duplicated the only one. Another port will tell; failing
+		// that, reply 2 may have been overtaken by this.
+		c.fresh = c.fresh || c.restarts < refusalRetries
+		if !c.held {
+			c.held = true
+			c.next = now.Add(c.schedule.Interval)
+		}
 	case reason == RecentlyConnected && c.recentlys < refusalRetries:
 		c.recentlys++
 		c.next = now.Add(c.schedule.Interval)
@@ -276,6 +287,10 @@ func (c *Client) Advance(now monotime.Time) {
 		c.fresh = true
 	}
 	if now < c.next {
+		return
+	}
+	if c.held {
+		c.fail(&RefusedError{AlreadyConnected})
 		return
 	}
 	c.next = now.Add(c.schedule.Interval)
@@ -355,10 +370,11 @@ func (c *Client) ProbeTooLarge(now monotime.Time) {
 }
 
 // NeedFreshPort reports that the server answers but its reply 2 does not arrive:
-// it came to nothing in time, or the server answered a repeated request 2 with
-// "already connected", because its reply 2 was lost and it takes the address for
-// taken. A dial from another local port, with another GUID, is a new client to it.
-// Until the caller calls Restart the dial goes on as it was and may still succeed.
+// it came to nothing in time, or the server says "already connected", probably
+// because its reply 2 was lost and it takes the address for taken. A dial from
+// another local port, with another GUID, is a new client to it. Until the caller
+// calls Restart the dial goes on as it was and may still succeed; without a
+// Restart, "already connected" at the first request 2 ends it an interval later.
 func (c *Client) NeedFreshPort() bool { return c.fresh && c.phase != finished }
 
 // Restart begins again with request 1 after the caller has moved to a fresh local
@@ -369,6 +385,7 @@ func (c *Client) Restart(now monotime.Time, guid int64) {
 		return
 	}
 	c.guid = guid
-	c.probes, c.requests, c.fresh, c.suspects = 0, 0, false, false
+	c.restarts++
+	c.probes, c.requests, c.fresh, c.held, c.suspects = 0, 0, false, false, false
 	c.probe(now)
 }
