@@ -101,7 +101,9 @@ func (f *Frame) Parse(b []byte) (n int, err error) {
 	if len(b) < n {
 		return 0, ErrTruncated
 	}
-	*f = Frame{Reliability: r, Split: split, Bits: bits, Payload: b[header:n:n]}
+	f.Reliability, f.Split, f.Bits, f.Payload = r, split, bits, b[header:n:n]
+	f.Reliable, f.Sequence, f.Order, f.Channel = 0, 0, 0, 0
+	f.SplitCount, f.SplitID, f.SplitIndex = 0, 0, 0
 	at := 3
 	if r.IsReliable() {
 		f.Reliable = Uint24(b[at:])

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"net/netip"
+	"slices"
 
 	"github.com/raknet-go/raknet/protocol"
 )
@@ -26,7 +27,11 @@ type OpenRequest1 struct {
 func (p *OpenRequest1) Append(dst []byte) []byte {
 	dst = appendMarked(dst, protocol.IDOpenConnectionRequest1)
 	dst = append(dst, p.Version)
-	return append(dst, make([]byte, max(0, p.MTU-UDPOverhead-request1Size))...)
+	padding := max(0, p.MTU-UDPOverhead-request1Size)
+	end := len(dst) + padding
+	dst = slices.Grow(dst, padding)[:end]
+	clear(dst[end-padding:])
+	return dst
 }
 
 // Parse reads the packet and takes the MTU from its length. The padding may hold

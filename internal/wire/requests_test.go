@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,4 +86,12 @@ func TestRequest2WithAChallengeOrABadAddress(t *testing.T) {
 	require.Equal(t, uint32(7), p.Cookie)
 
 	require.ErrorIs(t, p.Parse(unhex(t, "07 M 00000000 00 0580fffffe4abc 0578 8000000000000001"), true), ErrAddressFamily)
+}
+
+func TestRequest1PadsWithZerosOverUsedRoom(t *testing.T) {
+	room := bytes.Repeat([]byte{0xaa}, 2048)
+	b := (&OpenRequest1{Version: 11, MTU: 1492}).Append(room[:3])
+	require.Len(t, b, 3+1464)
+	require.True(t, allZero(b[3+18:]))
+	require.Equal(t, byte(0xaa), room[3+1464], "nothing beyond the packet is touched")
 }
