@@ -13,8 +13,8 @@ func NewFixed(datagrams int) func(mtu int) Controller {
 }
 
 func (fixedWindow) OnSent(monotime.Time, int, int)    {}
-func (fixedWindow) OnAck(monotime.Time, *AckSample)   {}
-func (fixedWindow) OnLoss(monotime.Time, *LossSample) {}
+func (fixedWindow) OnAck(monotime.Time, AckSample)   {}
+func (fixedWindow) OnLoss(monotime.Time, LossSample) {}
 func (fixedWindow) OnSpurious(monotime.Time)          {}
 func (w fixedWindow) Window() int                     { return int(w) }
 func (fixedWindow) PacingRate() int64                 { return 0 }

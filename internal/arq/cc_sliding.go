@@ -44,7 +44,7 @@ func NewSliding(mtu int) Controller {
 
 func (w *slidingWindow) OnSent(monotime.Time, int, int) {}
 
-func (w *slidingWindow) OnAck(_ monotime.Time, a *AckSample) {
+func (w *slidingWindow) OnAck(_ monotime.Time, a AckSample) {
 	if a.Newest >= w.periodEnd {
 		w.startPeriod(a.Next)
 	}
@@ -72,7 +72,7 @@ func (w *slidingWindow) startPeriod(end int64) {
 	w.backedOff, w.grown = false, false
 }
 
-func (w *slidingWindow) OnLoss(_ monotime.Time, l *LossSample) {
+func (w *slidingWindow) OnLoss(_ monotime.Time, l LossSample) {
 	w.lost += l.Bytes
 	if l.Timeout {
 		w.remember()

@@ -13,9 +13,9 @@ type Controller interface {
 	// OnSent is called for each frame set that leaves.
 	OnSent(now monotime.Time, bytes, inFlight int)
 	// OnAck is called once for each ACK datagram that acknowledged something new.
-	OnAck(now monotime.Time, a *AckSample)
+	OnAck(now monotime.Time, a AckSample)
 	// OnLoss is called once for each batch of datagrams given up together.
-	OnLoss(now monotime.Time, l *LossSample)
+	OnLoss(now monotime.Time, l LossSample)
 	// OnSpurious is called when the ACK of a datagram that was given up arrives after
 	// all: the loss that OnLoss reported last did not happen.
 	OnSpurious(now monotime.Time)

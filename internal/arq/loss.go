@@ -73,7 +73,7 @@ func (e *Engine) detectLosses(now monotime.Time) {
 	}
 	if sample.Newest >= 0 {
 		sample.InFlight = e.inFlight
-		e.cc.OnLoss(now, &sample)
+		e.cc.OnLoss(now, sample)
 	}
 }
 
@@ -134,7 +134,7 @@ func (e *Engine) onTimeout(now monotime.Time) {
 		// With nothing to resend, only unreliable datagrams went unanswered, which
 		// says little about a path that carries nothing else.
 		sample.InFlight = e.inFlight
-		e.cc.OnLoss(now, &sample)
+		e.cc.OnLoss(now, sample)
 	}
 	e.loss.probes = 1
 	e.armTimeout(now)
@@ -229,7 +229,7 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 	if spurious {
 		e.cc.OnSpurious(now)
 	}
-	e.cc.OnAck(now, &sample)
+	e.cc.OnAck(now, sample)
 	e.detectLosses(now)
 	e.armTimeout(now)
 	e.sent.trim(now.Add(-2 * e.rtt.rto()))
