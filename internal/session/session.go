@@ -340,5 +340,5 @@ func (c *Conn) tick(now monotime.Time) monotime.Time {
 	return now
 }
 
-// millis is the time stamp for now.
+// millis is the time stamp that control messages of this moment carry.
 func (c *Conn) millis(now monotime.Time) int64 { return now.Milli() + c.epoch }
