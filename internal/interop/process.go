@@ -1,0 +1,163 @@
+package interop
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// Require says that the peers have to be there: on continuous integration, or when RAKNET_INTEROP=require asks for it. A test
+// whose peer is missing fails then, and is skipped otherwise.
+func Require() bool {
+	return os.Getenv("CI") == "true" || os.Getenv("RAKNET_INTEROP") == "require"
+}
+
+// Missing ends a test whose peer isn't installed.
+func Missing(t testing.TB, what, remedy string) {
+	t.Helper()
+	if Require() {
+		t.Fatalf("%s is missing: %s", what, remedy)
+	}
+	t.Skipf("%s is missing: %s", what, remedy)
+}
+
+// Process is a peer that runs as a process of its own, one for each link, and speaks the line protocol of peers/protocol.js.
+type Process struct {
+	name    string
+	command []string
+}
+
+// Node returns the peer that a script in the directory peers makes of an npm package.
+func Node(t testing.TB, pkg, script string) *Process {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		Missing(t, "Node.js", "install node 18 or later")
+	}
+	_, here, _, _ := runtime.Caller(0)
+	dir := filepath.Join(filepath.Dir(here), "peers")
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", pkg)); err != nil {
+		Missing(t, pkg, "run npm ci in internal/interop/peers")
+	}
+	return &Process{name: pkg, command: []string{node, filepath.Join(dir, script)}}
+}
+
+// Name is the name of the package.
+func (p *Process) Name() string { return p.name }
+
+// Listen starts a process that listens.
+func (p *Process) Listen(t testing.TB, o Options) (Link, int) {
+	l := p.start(t)
+	l.command(map[string]any{"cmd": "listen", "host": "127.0.0.1", "port": FreePort(t), "version": o.Version, "pong": o.Pong})
+	return l, Await(t, p.name, l, Ready, 10*time.Second).Port
+}
+
+// Dial starts a process that dials.
+func (p *Process) Dial(t testing.TB, port int, o Options) Link {
+	l := p.start(t)
+	l.command(map[string]any{"cmd": "dial", "host": "127.0.0.1", "port": port, "version": o.Version})
+	return l
+}
+
+// Ping starts a process that pings.
+func (p *Process) Ping(t testing.TB, port int) Link {
+	l := p.start(t)
+	l.command(map[string]any{"cmd": "ping", "host": "127.0.0.1", "port": port})
+	return l
+}
+
+// FreePort finds a UDP port of 127.0.0.1 that nobody has. Some peers can't tell which port they got when they ask for any.
+func FreePort(t testing.TB) int {
+	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	return c.LocalAddr().(*net.UDPAddr).Port
+}
+
+type processLink struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	events chan Event
+}
+
+func (p *Process) start(t testing.TB) *processLink {
+	t.Helper()
+	cmd := exec.Command(p.command[0], p.command[1:]...)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	l := &processLink{t: t, cmd: cmd, stdin: stdin, events: NewEvents()}
+	over := make(chan struct{}) // the test: nobody reads events any more
+	read := make(chan struct{}) // the reader of stdout has ended
+	go func() {
+		defer close(read)
+		lines := bufio.NewScanner(stdout)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var e Event
+			if json.Unmarshal(lines.Bytes(), &e) != nil {
+				continue // the peer's own chatter
+			}
+			select {
+			case l.events <- e:
+			case <-over:
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(over)
+		cmd.Process.Kill()
+		<-read
+		cmd.Wait()
+		if t.Failed() && stderr.Len() > 0 {
+			t.Logf("%s wrote to stderr:\n%s", p.name, &stderr)
+		}
+	})
+	return l
+}
+
+// command writes one command. A process that has died is noticed by the events that don't come.
+func (l *processLink) command(c map[string]any) {
+	line, err := json.Marshal(c)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.stdin.Write(append(line, '\n'))
+}
+
+func (l *processLink) Send(b Burst) {
+	l.command(map[string]any{"cmd": "send", "size": b.Size, "seed": b.Seed, "count": b.Count, "every": b.Every.Milliseconds(),
+		"reliability": b.Reliability, "channel": b.Channel})
+}
+
+func (l *processLink) Echo(reliability, channel byte) {
+	l.command(map[string]any{"cmd": "echo", "reliability": reliability, "channel": channel})
+}
+
+func (l *processLink) Close() { l.command(map[string]any{"cmd": "close"}) }
+
+func (l *processLink) Kill() { l.cmd.Process.Kill() }
+
+func (l *processLink) Events() <-chan Event { return l.events }
