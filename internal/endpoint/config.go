@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"log/slog"
-	"net/netip"
 	"time"
 
 	"github.com/raknet-go/raknet/internal/arq"
@@ -17,8 +16,8 @@ import (
 type Config struct {
 	// GUID is this side's identifier in every packet. Zero is a legal GUID.
 	GUID int64
-	// Versions are the protocol versions that are admitted; the first is named in
-	// refusals of any other. Default 11 and 10.
+	// Versions are the protocol versions that are admitted; the highest is named in
+	// refusals of any other. Default 10 and 11.
 	Versions []byte
 	// MaxMTU is the largest MTU agreed on. Default protocol.MaxMTU.
 	MaxMTU int
@@ -57,10 +56,12 @@ type Config struct {
 	// anybody else learns of it; what it returns is the connection's User. It
 	// must return fast. Nil: User is nil.
 	Wrap func(*Conn) any
-	// Handler, unless nil, is given every message of every connection, see Conn.Handle.
+	// Handler, unless nil, is given every message of every connection, see
+	// Conn.Handle. Nobody need call Accept then: a full queue turns nobody away.
 	Handler func(*Conn, Message)
 	// Cause maps the reason for which a connection ended (an error of package
-	// session, net.ErrClosed, or what Abort was given) to the error that its
+	// session, ErrReplaced, ErrUnaccepted, ErrHandlerPanic, the error that broke the
+	// socket, net.ErrClosed after a local close, or what Abort was given) to the error that its
 	// methods and Context report from then on. Called once per connection. Nil: as it is.
 	Cause func(error) error
 
@@ -71,8 +72,8 @@ type Config struct {
 	// the endpoint ends with the last of them. Default and negative: no limit.
 	MaxTransient int
 	// Solo marks an endpoint that was opened for the one connection that Dial makes:
-	// it closes itself and the socket when that connection is dead, and a blocked
-	// Read of the connection may do the work of the socket's reader.
+	// it closes itself and the socket when the dial fails or the connection is dead,
+	// and a blocked Read of the connection may do the work of the socket's reader.
 	Solo bool
 }
 
@@ -104,7 +105,8 @@ type Pong struct {
 
 // DialConfig holds what differs between dials from one endpoint.
 type DialConfig struct {
-	// Version is the protocol version. Default protocol.VersionCurrent.
+	// Version is the protocol version. Default: the current one, and once more the
+	// server's own if it refuses that and speaks one that is known.
 	Version byte
 	// MaxMTU is the first size probed. Default that of the Endpoint.
 	MaxMTU int
@@ -156,5 +158,3 @@ type Stats struct {
 	// Dropped counts datagrams that were dropped without an answer, by reason.
 	Dropped map[string]uint64
 }
-
-var _ = netip.Addr{}

@@ -1,6 +1,9 @@
 package endpoint
 
-import "errors"
+import (
+	"errors"
+	"net"
+)
 
 // Errors of this package. Beside them, methods return net.ErrClosed after a local
 // close, the connection's cause as Config.Cause gave it, os.ErrDeadlineExceeded,
@@ -18,6 +21,30 @@ var (
 	ErrFreshPort = errors.New("server does not go on with this local port")
 	// ErrInUse: the endpoint has a connection to this address, or is dialing it.
 	ErrInUse = errors.New("address is already connected or being dialed")
-	// ErrHandlerPanic: the user's handler panicked, which ended the connection.
+	// ErrReplaced: the peer proved its address and started anew while this connection
+	// was silent, so that it must have forgotten the connection. A cause.
+	ErrReplaced = errors.New("peer started a new connection")
+	// ErrUnaccepted: nobody accepted the connection in time (acceptPatience). A cause.
+	ErrUnaccepted = errors.New("connection was not accepted in time")
+	// ErrNoRoom: the connection limit or the accept queue filled up while the
+	// handshake was under way. A cause.
+	ErrNoRoom = errors.New("no room for the connection")
+	// ErrHandlerPanic: the user's handler panicked, which ended the connection. A cause.
 	ErrHandlerPanic = errors.New("message handler panicked")
 )
+
+// Causes that nobody but a debugger sees.
+var (
+	errEvicted = errors.New("gave way to a newer handshake")
+)
+
+// errGone stands for the connection's cause, which is mapped outside of locks.
+var errGone = errors.New("connection is gone")
+
+// orClosed returns err, or net.ErrClosed for nil.
+func orClosed(err error) error {
+	if err == nil {
+		return net.ErrClosed
+	}
+	return err
+}

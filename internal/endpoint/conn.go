@@ -1,0 +1,211 @@
+package endpoint
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/session"
+	"github.com/raknet-go/raknet/internal/udp"
+)
+
+// Conn is one connection of an Endpoint. All its exported methods are safe for
+// concurrent use.
+type Conn struct {
+	ep    *Endpoint
+	peer  udp.Peer
+	local netip.Addr // of this machine, as the peer addressed it
+	dirty bool       // the reader's: has received in this batch
+
+	server  bool         // admitted here, not dialed
+	listing registration // under Endpoint.mu
+
+	// The driver's, under its lock.
+	due   monotime.Time
+	place int // in the heap, from 1; 0: not there
+
+	over  chan struct{} // closed when the connection was closed here or has ended
+	ready chan struct{} // dialed: closed when the connection is open; else nil
+	wake  gate          // the pump's
+	read  waiters
+	write waiters
+	turns gate // holds the token of the one blocked sender who is next
+
+	mu   sync.Mutex // guards all below, and with it what goes into the send queue in which order
+	sess session.Conn
+
+	opened  bool // the handshake is complete and the world knows
+	closed  bool // Close or Abort was called here
+	ended   bool // the session has ended
+	dead    bool // nothing is left of the session but unread messages
+	gone    bool // closed or ended; over is closed, or about to be
+	pumping bool // the pump was woken to send, and looks again before it rests
+	calling bool // some goroutine is handing messages to the handler
+
+	held     int           // goroutines that will transmit for everybody in a moment
+	answered bool          // something was received since lastSent
+	lastSent monotime.Time // when a message last left from its sender's goroutine
+	acceptBy monotime.Time // unset: not waiting for Accept
+	handler  func(Message)
+	cause    error // why it is gone, as the session or the caller said
+
+	receipts  map[uint64]*Receipt
+	receiptID uint64
+	settled   []settled
+	dropped   uint64 // unreliable messages that found the send buffer full
+
+	ctx    context.Context // nil: nobody asked yet
+	cancel context.CancelCauseFunc
+
+	mapCause sync.Once
+	public   error // cause as Config.Cause maps it
+	user     atomic.Pointer[any]
+}
+
+// waiters are the blocked callers of one direction.
+type waiters struct {
+	deadline deadline
+	gate     gate
+	n        int // how many; under Conn.mu
+	want     int // write: the space that the next of them needs; under Conn.mu
+}
+
+// newConn makes a connection in its handshake. It is in no table yet.
+func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, local netip.Addr, cfg *session.Config) *Conn {
+	c := &Conn{
+		ep: e, peer: peer, local: local, server: cfg.Side == session.Server,
+		over: make(chan struct{}), wake: newGate(), turns: newGate(),
+	}
+	c.read.gate, c.write.gate = newGate(), newGate()
+	cfg.EpochMilli = e.epoch
+	cfg.ARQ = e.cfg.ARQ
+	cfg.Timing = e.cfg.Timing
+	if !udp.Synthetic(peer.AddrPort.Addr()) {
+		cfg.PeerAddr = peer.AddrPort
+	}
+	if !c.server {
+		c.ready = make(chan struct{})
+	}
+	c.sess.Init(now, cfg)
+	return c
+}
+
+// Context returns a context that is cancelled when the connection is closed here or
+// has ended, with the reason as its cause.
+func (c *Conn) Context() context.Context {
+	c.mu.Lock()
+	if c.ctx == nil {
+		c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	}
+	ctx, gone := c.ctx, c.gone
+	c.mu.Unlock()
+	if gone {
+		c.cancelContext()
+	}
+	return ctx
+}
+
+// cancelContext may run functions of the user's contexts: not for shared goroutines.
+func (c *Conn) cancelContext() {
+	c.mu.Lock()
+	cancel, gone := c.cancel, c.gone
+	c.mu.Unlock()
+	if cancel != nil && gone {
+		cancel(c.Cause())
+	}
+}
+
+// Cause returns why the connection was closed or has ended, as Config.Cause maps it;
+// nil while it lives.
+func (c *Conn) Cause() error {
+	c.mu.Lock()
+	gone, cause := c.gone, c.cause
+	c.mu.Unlock()
+	if !gone {
+		return nil
+	}
+	c.mapCause.Do(func() {
+		c.public = cause
+		if f := c.ep.cfg.Cause; f != nil {
+			c.public = f(cause)
+		}
+	})
+	return c.public
+}
+
+// SetDeadline sets both deadlines.
+func (c *Conn) SetDeadline(t time.Time) error {
+	if err := c.SetReadDeadline(t); err != nil {
+		return err
+	}
+	return c.SetWriteDeadline(t)
+}
+
+// SetReadDeadline sets the moment from which on Read, ReadPacket and Receive fail with
+// os.ErrDeadlineExceeded, also those that wait, and whether or not there is
+// something to read. The zero Time is no deadline.
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadline(&c.read.deadline, t) }
+
+// SetWriteDeadline sets the moment from which on Write and Send fail with
+// os.ErrDeadlineExceeded, also those that wait for space. The zero Time is no deadline.
+func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadline(&c.write.deadline, t) }
+
+func (c *Conn) setDeadline(d *deadline, t time.Time) error {
+	if isClosed(c.over) {
+		return net.ErrClosed
+	}
+	d.set(t, c.ep.role.kickLeader)
+	c.ep.role.kickLeader()
+	return nil
+}
+
+// Stats returns the connection's counters and gauges.
+func (c *Conn) Stats() ConnStats {
+	var s ConnStats
+	c.mu.Lock()
+	c.sess.Stats(&s.Stats)
+	s.ReceiveQueueBytes = c.sess.Unread()
+	s.UnreliableDropped = c.dropped
+	c.mu.Unlock()
+	return s
+}
+
+// RTT returns the smoothed round trip, zero before the first sample.
+func (c *Conn) RTT() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sess.RTT()
+}
+
+// MTU returns the negotiated MTU, which counts 28 bytes of IP and UDP.
+func (c *Conn) MTU() int { return c.sess.MTU() }
+
+// GUID returns the peer's GUID, as it gave it.
+func (c *Conn) GUID() int64 { return c.sess.PeerGUID() }
+
+// Version returns the negotiated protocol version.
+func (c *Conn) Version() byte { return c.sess.Version() }
+
+// Peer returns the peer's address.
+func (c *Conn) Peer() udp.Peer { return c.peer }
+
+// LocalAddr returns the address of the endpoint's socket.
+func (c *Conn) LocalAddr() net.Addr { return c.ep.LocalAddr() }
+
+// Endpoint returns the endpoint that the connection belongs to.
+func (c *Conn) Endpoint() *Endpoint { return c.ep }
+
+// User returns what Config.Wrap returned for the connection, or SetUser was given since.
+func (c *Conn) User() any {
+	if v := c.user.Load(); v != nil {
+		return *v
+	}
+	return nil
+}
+
+// SetUser attaches a value of the caller's to the connection.
+func (c *Conn) SetUser(v any) { c.user.Store(&v) }

@@ -1,0 +1,142 @@
+package endpoint
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/offline"
+	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/internal/session"
+	"github.com/raknet-go/raknet/internal/udp"
+)
+
+// Dial connects to a server: until ctx ends, or as long as the server takes the first
+// step and Timing.Handshake allows for the second. A dial that fails closes a Solo
+// endpoint. A connected socket has one peer, whatever to says.
+//
+// Errors: that of ctx, ErrFreshPort, ErrInUse, those of offline.Client.Result, the
+// cause of the connection's end if it ended before it was complete, net.ErrClosed.
+func (e *Endpoint) Dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn, error) {
+	c, err := e.dial(ctx, to, cfg)
+	if err != nil && e.cfg.Solo {
+		e.shut(err)
+	}
+	return c, err
+}
+
+func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn, error) {
+	if p, connected := e.sock.RemotePeer(); connected {
+		to = p
+	}
+	if e.connectedTo(to.AddrPort) {
+		return nil, ErrInUse
+	}
+	a, err := e.waits.add(to.AddrPort, true)
+	if err != nil {
+		return nil, err
+	}
+	defer e.waits.remove(to.AddrPort, a)
+	n, err := e.negotiate(ctx, to, cfg, a)
+	if err != nil {
+		return nil, err
+	}
+	now := e.clock.Now()
+	c := newConn(e, now, to, netip.Addr{}, &session.Config{
+		Side: session.Client, MTU: n.MTU, Version: n.Version, LocalGUID: e.cfg.GUID, PeerGUID: n.ServerGUID,
+	})
+	e.table.post(c) // before anything is sent that could be answered
+	c.turn(now, e.stepBudget, false)
+	e.tx.flush(leadBatches)
+	select {
+	case <-c.ready:
+		return c, nil
+	case <-c.over:
+		if isClosed(c.ready) {
+			return c, nil
+		}
+		return nil, c.Cause()
+	case <-ctx.Done():
+		c.Abort(ctx.Err())
+		return nil, ctx.Err()
+	case <-e.done:
+		c.kill(orClosed(e.Err()))
+		return nil, orClosed(e.Err())
+	}
+}
+
+// negotiate does the part that comes before there is a connection.
+func (e *Endpoint) negotiate(ctx context.Context, to udp.Peer, cfg DialConfig, a *attempt) (offline.Negotiated, error) {
+	conf := offline.ClientConfig{GUID: e.cfg.GUID, Version: cfg.Version, MaxMTU: cfg.MaxMTU}
+	if conf.MaxMTU == 0 {
+		conf.MaxMTU = e.cfg.MaxMTU
+	}
+	if !udp.Synthetic(to.AddrPort.Addr()) {
+		conf.ServerAddr = to.AddrPort
+	}
+	var client offline.Client
+	client.Init(e.clock.Now(), &conf)
+	for {
+		n, done, err := client.Result()
+		switch {
+		case err != nil:
+			return n, err
+		case done:
+			return n, nil
+		case client.NeedFreshPort():
+			return n, ErrFreshPort
+		}
+		now := e.clock.Now()
+		for {
+			b := pool.Get(pool.ClassDatagram)
+			pkt, probe := client.Transmit(now, b.B[:0])
+			if pkt == nil {
+				b.Release()
+				break
+			}
+			b.N = len(pkt)
+			mark := a
+			if !probe {
+				mark = nil
+			}
+			e.tx.push([]*pool.Buffer{b}, to, netip.Addr{}, mark)
+		}
+		e.tx.flush(leadBatches)
+		pkt, err := e.await(ctx, a, client.Deadline())
+		if err != nil {
+			return n, err
+		}
+		now = e.clock.Now()
+		if a.large.Swap(false) {
+			client.ProbeTooLarge(now)
+		}
+		if pkt != nil {
+			client.Receive(now, pkt)
+		}
+		client.Advance(now)
+	}
+}
+
+// await waits for a packet, the deadline (no packet), or another reason to look (no
+// packet either).
+func (e *Endpoint) await(ctx context.Context, a *attempt, until monotime.Time) ([]byte, error) {
+	e.role.resume()
+	var due <-chan time.Time
+	if until != monotime.Never {
+		t := time.NewTimer(max(until.Sub(e.clock.Now()), 0))
+		defer t.Stop()
+		due = t.C
+	}
+	select {
+	case pkt := <-a.packets:
+		return pkt, nil
+	case <-due:
+	case <-a.wake:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-e.done:
+		return nil, orClosed(e.Err())
+	}
+	return nil, nil
+}

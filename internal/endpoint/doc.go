@@ -1,0 +1,49 @@
+// Package endpoint is the runtime: it joins the machines that know the protocol
+// (session, offline, guard) to a socket, and is the only package with goroutines,
+// locks, timers and a clock.
+//
+// # Who runs
+//
+// Per socket there are two goroutines, and one more for every connection whose
+// handshake is complete:
+//
+//   - The reader takes batches of datagrams from the socket and applies each to its
+//     connection. After a batch every connection that received something gets one turn.
+//   - The driver gives a turn to every connection whose deadline has come.
+//   - A connection's pump rests unless there is work that may take long: sending in
+//     bulk, or cancelling a Context, which runs code of the user's.
+//
+// A turn is bounded work: take the events, give messages to the handler, move a few
+// datagrams to the send queue, set the next deadline. A call of the user's (Send, Close)
+// does a turn as well, on its own goroutine, so that a message to an idle
+// connection is on the wire when the call returns. The shared goroutines never wait: not for
+// a user who reads slowly, a logger, another's system call, or one connection that has much to do.
+//
+// Reading is a role rather than a goroutine. A caller that waits in Read on an endpoint
+// with one connection takes the role and reads the socket itself, which saves the
+// hand-off; see role.
+//
+// # Who locks
+//
+//	Conn.mu ──┬──> driver.mu
+//	          ├──> txFIFO.mu
+//	          └──> acceptQueue.mu
+//
+//	table.mu, waits.mu, blocks.mu, role.mu, Endpoint.mu, deadline.mu, logger.mu: alone
+//
+// Only Conn.mu is ever held while another lock is taken, and no two Conn.mu at once. No
+// lock is held across a system call, a wait, a call of the user's, a log line, or a
+// copy larger than one datagram: a large message is cut before the lock is taken and put
+// together after it is let go. What a turn finds to do that must not be done
+// under the lock it returns as work, and after does it.
+//
+// The table of connections has no lock: it belongs to the role's holder, and the
+// others leave notes for it.
+//
+// # How it ends
+//
+// Close of a connection returns at once; the session drains, says farewell and
+// lingers, driven by reader and driver. When it is dead it leaves the table, the
+// driver's heap and its pump. A Solo endpoint closes itself then. Close of an endpoint
+// tells every peer, closes the socket, and with that every goroutine ends.
+package endpoint

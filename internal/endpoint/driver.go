@@ -1,0 +1,170 @@
+package endpoint
+
+import (
+	"sync"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+)
+
+// driver runs what is due on the endpoint's connections: acknowledgements held back
+// for a moment, resends, pings, timeouts. One heap, one timer, one goroutine, for any
+// number of connections, so that what falls due together leaves together and an idle
+// connection wakes nobody between its pings.
+type driver struct {
+	clock *monotime.Clock
+	wake  chan struct{} // one slot: the send queue was left to the driver
+
+	mu    sync.Mutex // leaf
+	heap  []*Conn    // by Conn.due, four children each
+	timer *time.Timer
+	at    monotime.Time // when the timer fires; Never: it does not
+}
+
+// init makes the driver; run must follow.
+func (d *driver) init(clock *monotime.Clock) {
+	d.clock = clock
+	d.wake = make(chan struct{}, 1)
+	d.timer = time.NewTimer(time.Hour)
+	d.timer.Stop()
+	d.at = monotime.Never
+}
+
+// kick makes the driver flush the send queue.
+func (d *driver) kick() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// arm makes sure that c is served at the given moment or before. It only ever pulls
+// the moment closer: a later one costs nothing now, and one early service then.
+// Called with c.mu held.
+func (d *driver) arm(now monotime.Time, c *Conn, at monotime.Time) {
+	if at == monotime.Never {
+		return
+	}
+	d.mu.Lock()
+	switch {
+	case c.place == 0:
+		c.due = at
+		d.heap = append(d.heap, c)
+		c.place = len(d.heap)
+		d.up(c.place - 1)
+	case at < c.due:
+		c.due = at
+		d.up(c.place - 1)
+	}
+	d.set(now)
+	d.mu.Unlock()
+}
+
+// disarm forgets c.
+func (d *driver) disarm(c *Conn) {
+	d.mu.Lock()
+	if c.place > 0 {
+		d.remove(c.place - 1)
+	}
+	d.mu.Unlock()
+}
+
+// set pulls the timer to the first deadline. d.mu is held.
+func (d *driver) set(now monotime.Time) {
+	if len(d.heap) > 0 && d.heap[0].due < d.at {
+		d.at = d.heap[0].due
+		d.timer.Reset(max(d.at.Sub(now), 0))
+	}
+}
+
+// popDue appends up to driverPass connections that are due to list.
+func (d *driver) popDue(now monotime.Time, list []*Conn) []*Conn {
+	d.mu.Lock()
+	for len(d.heap) > 0 && d.heap[0].due <= now && len(list) < driverPass {
+		list = append(list, d.heap[0])
+		d.remove(0)
+	}
+	d.mu.Unlock()
+	return list
+}
+
+// run serves the endpoint until it is done.
+func (d *driver) run(e *Endpoint) {
+	defer d.timer.Stop()
+	var list []*Conn
+	for {
+		select {
+		case <-e.done:
+			return
+		case <-d.wake:
+		case <-d.timer.C:
+			d.mu.Lock()
+			d.at = monotime.Never
+			d.mu.Unlock()
+		}
+		for {
+			now := d.clock.Now()
+			list = d.popDue(now, list[:0])
+			for _, c := range list {
+				c.turn(now, e.stepBudget, true)
+			}
+			e.tx.flush(leadBatches)
+			if len(list) < driverPass {
+				break
+			}
+		}
+		clear(list)
+		d.mu.Lock()
+		d.set(d.clock.Now())
+		d.mu.Unlock()
+	}
+}
+
+func (d *driver) up(i int) {
+	for i > 0 {
+		parent := (i - 1) / 4
+		if d.heap[parent].due <= d.heap[i].due {
+			return
+		}
+		d.swap(i, parent)
+		i = parent
+	}
+}
+
+func (d *driver) down(i int) {
+	for {
+		first := i
+		for child := 4*i + 1; child <= 4*i+4 && child < len(d.heap); child++ {
+			if d.heap[child].due < d.heap[first].due {
+				first = child
+			}
+		}
+		if first == i {
+			return
+		}
+		d.swap(i, first)
+		i = first
+	}
+}
+
+func (d *driver) swap(i, j int) {
+	d.heap[i], d.heap[j] = d.heap[j], d.heap[i]
+	d.heap[i].place, d.heap[j].place = i+1, j+1
+}
+
+func (d *driver) remove(i int) {
+	last := len(d.heap) - 1
+	if i != last {
+		d.swap(i, last)
+	}
+	d.heap[last].place = 0
+	d.heap[last] = nil
+	d.heap = d.heap[:last]
+	if i != last {
+		d.down(i)
+		d.up(i)
+	}
+	if cap(d.heap) > 1024 && len(d.heap) < cap(d.heap)/8 {
+		d.heap = append(make([]*Conn, 0, cap(d.heap)/4), d.heap...)
+	}
+}

@@ -1,0 +1,273 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"iter"
+	"log/slog"
+	"net"
+	"net/netip"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/guard"
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/offline"
+	"github.com/raknet-go/raknet/internal/siphash"
+	"github.com/raknet-go/raknet/internal/udp"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// Endpoint is one socket and the connections that share it. It can both accept and
+// dial. All its exported methods are safe for concurrent use.
+type Endpoint struct {
+	cfg        Config
+	sock       udp.Socket
+	clock      *monotime.Clock
+	epoch      int64 // wall time of the clock's start, in milliseconds
+	stepBudget int   // datagrams per turn
+	sendBuffer int   // Limits.SendBuffer, or its default
+	fragments  int   // Limits.MessageFragments, or its default
+
+	// The reader's.
+	reader reader
+	server offline.Server
+	pongs  guard.Limiter
+
+	role      role
+	table     table
+	driver    driver
+	tx        txFIFO
+	accepts   acceptQueue
+	waits     waits
+	blocks    blocks
+	log       logger
+	counters  counters
+	pong      atomic.Pointer[[]byte]
+	admitting atomic.Bool
+	live      atomic.Int64  // len(conns)
+	done      chan struct{} // closed when the endpoint has ended
+
+	mu      sync.Mutex // leaf
+	conns   map[*Conn]struct{}
+	ending  bool
+	err     error
+	drained chan struct{} // not nil: Shutdown waits for conns to be empty
+}
+
+// registration is whether a connection is in Endpoint.conns.
+type registration uint8
+
+const (
+	notYet registration = iota
+	listed
+	struck
+)
+
+// New starts an endpoint on s, which belongs to it from then on.
+func New(s udp.Socket, cfg Config) (*Endpoint, error) {
+	if s == nil {
+		return nil, errors.New("endpoint without a socket")
+	}
+	if cfg.AcceptBacklog == 0 {
+		cfg.AcceptBacklog = defaultBacklog
+	}
+	e := &Endpoint{cfg: cfg, sock: s, clock: monotime.NewClock(), stepBudget: stepDatagrams, done: make(chan struct{}), conns: make(map[*Conn]struct{})}
+	if cfg.Solo {
+		e.stepBudget = soloStepDatagrams
+	}
+	e.epoch = e.clock.EpochMilli()
+	var defaults arq.Engine
+	defaults.Init(1, &arq.Config{MTU: protocol.MaxMTU, Limits: cfg.ARQ.Limits})
+	e.sendBuffer = defaults.SendSpace()
+	if e.fragments = cfg.ARQ.Limits.MessageFragments; e.fragments <= 0 {
+		e.fragments = defaultFragments
+	}
+	e.log.to = cfg.Log
+	e.table.init(cfg.HalfOpenPerIP, cfg.HalfOpen)
+	e.accepts.init(cfg.AcceptBacklog, cfg.Handler != nil)
+	e.driver.init(e.clock)
+	e.tx = txFIFO{sock: s, kick: e.driver.kick, k: &e.counters}
+	e.role.init(e.interrupt)
+	e.reader.stale = true // a socket from elsewhere may have a deadline
+	if cfg.Accepting {
+		var keys [2]siphash.Key
+		for i := range keys {
+			rand.Read(keys[i][:])
+		}
+		conf := offline.ServerConfig{GUID: cfg.GUID, Versions: cfg.Versions, MaxMTU: cfg.MaxMTU, Key: keys[0]}
+		if cfg.NoCookies {
+			conf.Cookies = offline.CookiesOff
+		}
+		e.server.Init(e.clock.Now(), &conf)
+		e.pongs.Init(e.clock.Now(), &guard.LimiterConfig{Key: keys[1]})
+		e.admitting.Store(true)
+	}
+	go e.background()
+	go e.driver.run(e)
+	return e, nil
+}
+
+// GUID returns this side's identifier.
+func (e *Endpoint) GUID() int64 { return e.cfg.GUID }
+
+// LocalAddr returns the address of the socket.
+func (e *Endpoint) LocalAddr() net.Addr { return e.sock.LocalAddr() }
+
+// Done returns a channel that is closed when the endpoint has ended: closed by Close or
+// Shutdown, or with its last connection (Config.Solo), or broken.
+func (e *Endpoint) Done() <-chan struct{} { return e.done }
+
+// Err returns why the endpoint has ended or is about to: net.ErrClosed, or the error
+// that broke its socket, or that of a Solo endpoint's dial. Nil before.
+func (e *Endpoint) Err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err
+}
+
+// Conns gives the connections that are complete and have not ended, as they are at the
+// start of the iteration, in no order.
+func (e *Endpoint) Conns() iter.Seq[*Conn] {
+	return func(yield func(*Conn) bool) {
+		for _, c := range e.list() {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+func (e *Endpoint) list() []*Conn {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := make([]*Conn, 0, len(e.conns))
+	for c := range e.conns {
+		list = append(list, c)
+	}
+	return list
+}
+
+// register lists a connection that is complete, and reports whether there is room for it.
+func (e *Endpoint) register(c *Conn) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c.listing != notYet {
+		return true // it has ended meanwhile
+	}
+	c.listing = listed
+	e.conns[c] = struct{}{}
+	e.live.Store(int64(len(e.conns)))
+	if e.ending {
+		return false
+	}
+	return !c.server || e.drained == nil && (e.cfg.MaxConnections <= 0 || len(e.conns) <= e.cfg.MaxConnections)
+}
+
+// unregister strikes a connection that has ended off the list.
+func (e *Endpoint) unregister(c *Conn) {
+	e.mu.Lock()
+	delete(e.conns, c)
+	c.listing = struck
+	e.live.Store(int64(len(e.conns)))
+	var drained chan struct{}
+	if len(e.conns) == 0 && e.drained != nil && !isClosed(e.drained) {
+		drained = e.drained
+		close(drained)
+	}
+	e.mu.Unlock()
+}
+
+// connectedTo reports whether there is a live connection to an address.
+func (e *Endpoint) connectedTo(addr netip.AddrPort) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		if c.peer.AddrPort == addr {
+			return true
+		}
+	}
+	return false
+}
+
+// bury forgets a connection that is dead.
+func (e *Endpoint) bury(c *Conn) {
+	e.driver.disarm(c)
+	e.table.post(c)
+	if e.cfg.Solo {
+		e.shut(net.ErrClosed)
+	}
+}
+
+// maxMessage is the longest message that can be sent at an MTU.
+func (e *Endpoint) maxMessage(mtu int) int { return e.fragments * arq.MaxFrame(mtu) }
+
+// Close ends the endpoint and all its connections at once; their peers are told. The
+// socket is closed when it returns, and the goroutines end. Closing again does nothing.
+func (e *Endpoint) Close() error {
+	e.shut(net.ErrClosed)
+	return nil
+}
+
+// fail ends an endpoint whose socket is broken.
+func (e *Endpoint) fail(err error) {
+	if !isClosed(e.done) {
+		e.log.log(slog.LevelError, "socket failed", "error", err)
+	}
+	e.shut(err)
+}
+
+func (e *Endpoint) shut(err error) {
+	e.mu.Lock()
+	if e.ending {
+		e.mu.Unlock()
+		return
+	}
+	e.ending, e.err = true, err
+	e.mu.Unlock()
+	e.admitting.Store(false)
+	e.accepts.close()
+	for _, c := range e.list() {
+		c.abort(err)
+	}
+	e.tx.finish(farewell)
+	close(e.done)
+	e.sock.Close()
+}
+
+// Shutdown ends the endpoint in good order: nobody is admitted or accepted any more,
+// every connection is closed as by its own Close, and when all that was written has
+// arrived, or ctx ends, the endpoint is closed. The error is that of ctx, if it was cut short.
+func (e *Endpoint) Shutdown(ctx context.Context) error {
+	e.admitting.Store(false)
+	e.accepts.close()
+	e.mu.Lock()
+	if e.drained == nil {
+		e.drained = make(chan struct{})
+		if len(e.conns) == 0 {
+			close(e.drained)
+		}
+	}
+	drained := e.drained
+	e.mu.Unlock()
+	for _, c := range e.list() {
+		c.Close()
+	}
+	var err error
+	select {
+	case <-drained:
+	case <-e.done:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	e.shut(net.ErrClosed)
+	return err
+}
+
+// panicked reports what a function of the user's threw.
+func (e *Endpoint) panicked(what string, v any) {
+	e.log.log(slog.LevelError, "panic in "+what, "panic", v, "stack", string(debug.Stack()))
+}

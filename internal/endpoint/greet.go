@@ -1,0 +1,220 @@
+package endpoint
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/guard"
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/offline"
+	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/internal/session"
+	"github.com/raknet-go/raknet/internal/udp"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// greet answers a stranger: pings, connection requests, or nothing. It runs on the
+// reader.
+func (e *Endpoint) greet(now monotime.Time, s *stranger) {
+	if !e.cfg.Accepting {
+		if len(s.data) > 0 && s.data[0]&0x80 != 0 {
+			e.counters.drop(offline.DropNoSession)
+		} else {
+			e.counters.drop(offline.DropUnknown)
+		}
+		return
+	}
+	b := pool.Get(offline.ReplySize)
+	reply, out := e.server.Handle(now, s.from.AddrPort, s.data, b.B[:0])
+	switch out.Kind {
+	case offline.Reply:
+		if out.ID == protocol.IDOpenConnectionRequest1 {
+			e.counters.request1.Add(1)
+		}
+		b.N = len(reply)
+		e.reply(s, b)
+		return
+	case offline.Ping:
+		e.ping(now, s, &out)
+	case offline.Accept:
+		e.counters.request2.Add(1)
+		e.request(now, s, &out)
+	default:
+		e.counters.drop(out.Reason)
+	}
+	b.Release()
+}
+
+// ping answers an unconnected ping, within the budget.
+func (e *Endpoint) ping(now monotime.Time, s *stranger, out *offline.Outcome) {
+	e.counters.pings.Add(1)
+	switch {
+	case out.OnlyIfOpen && (!e.admitting.Load() || e.crowded()):
+		e.counters.drop(offline.DropNoRoom)
+		e.counters.pongsSuppressed.Add(1)
+		return
+	case !e.pongs.Allow(now, s.from.AddrPort.Addr()):
+		e.counters.drop(offline.DropRateLimited)
+		e.counters.pongsSuppressed.Add(1)
+		return
+	}
+	var data []byte
+	if e.cfg.Pong != nil {
+		var ok bool
+		if data, ok = e.askPong(&PingRequest{Peer: s.from, GUID: out.GUID, OnlyIfOpen: out.OnlyIfOpen}); !ok {
+			e.counters.pongsSuppressed.Add(1)
+			return
+		}
+	} else if p := e.pong.Load(); p != nil {
+		data = *p
+	}
+	b := pool.Get(offline.PongSize)
+	b.N = len(e.server.AppendPong(b.B[:0], out.Time, data))
+	e.counters.pongs.Add(1)
+	e.reply(s, b)
+}
+
+func (e *Endpoint) askPong(r *PingRequest) (data []byte, ok bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			e.panicked("pong function", v)
+		}
+	}()
+	return e.cfg.Pong(r), true
+}
+
+// request decides on a valid request 2.
+func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome) {
+	old := e.table.conns[s.from.AddrPort]
+	if old != nil {
+		switch old.standing(now, out.GUID) {
+		case standingAgain:
+			// The reply was lost, and a refusal would end the client's attempt.
+			e.reply2(s, old.MTU())
+			return
+		case standingAlive:
+			e.refuse(s, protocol.IDAlreadyConnected)
+			return
+		}
+	}
+	if !e.admitting.Load() || e.crowded() {
+		e.refuse(s, protocol.IDNoFreeConnections)
+		return
+	}
+	if e.cfg.Admit != nil {
+		answer := e.askAdmit(&Request{Peer: s.from, GUID: out.GUID, Version: out.Version, MTU: out.MTU})
+		if answer == RefuseSilently {
+			e.counters.drop(offline.DropRefused)
+			return
+		}
+		if answer != 0 {
+			e.refuse(s, protocol.ID(answer))
+			return
+		}
+	}
+	if old != nil {
+		old.kill(ErrReplaced)
+	}
+	c := newConn(e, now, s.from, s.local, &session.Config{
+		Side: session.Server, MTU: out.MTU, Version: out.Version, LocalGUID: e.cfg.GUID, PeerGUID: out.GUID,
+	})
+	e.table.add(e, c)
+	e.reply2(s, out.MTU)
+	c.turn(now, e.stepBudget, false) // sets the deadline of the handshake
+}
+
+func (e *Endpoint) askAdmit(r *Request) (answer byte) {
+	defer func() {
+		if v := recover(); v != nil {
+			e.panicked("admission function", v)
+			answer = RefuseSilently
+		}
+	}()
+	return e.cfg.Admit(r)
+}
+
+// crowded reports whether there is no room for another connection.
+func (e *Endpoint) crowded() bool {
+	return e.cfg.MaxConnections > 0 && int(e.live.Load()) >= e.cfg.MaxConnections || e.accepts.full()
+}
+
+func (e *Endpoint) reply2(s *stranger, mtu int) {
+	b := pool.Get(offline.ReplySize)
+	client := s.from.AddrPort
+	if udp.Synthetic(client.Addr()) {
+		client = netip.AddrPort{}
+	}
+	b.N = len(e.server.AppendReply2(b.B[:0], mtu, client))
+	e.reply(s, b)
+}
+
+func (e *Endpoint) refuse(s *stranger, id protocol.ID) {
+	b := pool.Get(offline.ReplySize)
+	b.N = len(e.server.AppendRefusal(b.B[:0], id))
+	e.counters.rejected.Add(1)
+	e.reply(s, b)
+}
+
+// standing is what a connection has to say about a proven request from its address.
+type standing uint8
+
+const (
+	standingAlive   standing = iota // it lives, and the request is turned down
+	standingAgain                   // it is the request's own, repeated
+	standingForlorn                 // it gives way
+)
+
+// standing judges by what only the owner of the address can bring about, or by
+// silence: the GUID alone, which anybody may know, never ends a connection.
+func (c *Conn) standing(now monotime.Time, guid int64) standing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.sess.State() {
+	case session.Handshaking:
+		if guid == c.sess.PeerGUID() {
+			return standingAgain
+		}
+	case session.Connected:
+		if now.Sub(c.sess.LastHeard()) < restartSilence {
+			return standingAlive
+		}
+	}
+	return standingForlorn
+}
+
+// SetPong sets the data that answers unconnected pings, of which it keeps a copy.
+func (e *Endpoint) SetPong(data []byte) {
+	p := append([]byte(nil), data...)
+	e.pong.Store(&p)
+}
+
+// blocks is the list of blocked prefixes.
+type blocks struct {
+	n    atomic.Int64 // entries
+	mu   sync.Mutex   // leaf
+	list guard.Blocklist
+}
+
+func (b *blocks) any() bool { return b.n.Load() > 0 }
+
+func (b *blocks) blocked(now monotime.Time, a netip.Addr) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.list.Blocked(now, a)
+}
+
+// Block drops every datagram from the prefix for the given time, those of connections
+// included; zero or less ends a block of exactly that prefix.
+func (e *Endpoint) Block(p netip.Prefix, d time.Duration) {
+	now := e.clock.Now()
+	e.blocks.mu.Lock()
+	defer e.blocks.mu.Unlock()
+	if d > 0 {
+		e.blocks.list.Block(now, p, now.Add(d))
+	} else {
+		e.blocks.list.Unblock(p)
+	}
+	e.blocks.n.Store(int64(e.blocks.list.Len()))
+}

@@ -1,0 +1,87 @@
+package endpoint
+
+import "time"
+
+// Every bound of the runtime that no user sets, and the defaults of those that
+// users do set.
+const (
+	// readBatch is how many datagrams one call reads at most. It bounds how long
+	// the first of a batch waits for its answer behind the others.
+	readBatch = 64
+	// holdDatagrams is how many datagrams in a row are applied to one connection
+	// under one hold of its lock. A sender of many may make its own user wait that
+	// long, some 50 µs.
+	holdDatagrams = 64
+	// strangerShare is how many datagrams without a connection are looked at in a
+	// batch that also holds some of connections; the rest of them are dropped. A
+	// stranger costs about as much as a datagram of a session, so that a flood of
+	// requests leaves most of the reader to those who are connected.
+	strangerShare = 16
+
+	// stepDatagrams is how many datagrams a connection sends when a shared goroutine
+	// serves it; with more to send it continues on a goroutine of its own, so that
+	// bulk senders do not delay the others.
+	stepDatagrams = 8
+	// soloStepDatagrams is the same where the socket has no other connection to delay.
+	soloStepDatagrams = 64
+	// pumpDatagrams is how many a connection's own goroutine sends before it flushes.
+	pumpDatagrams = 64
+	// burstGap is how long after a datagram that left from the caller's goroutine the
+	// next message counts as part of a burst, unless something was received since.
+	// Messages of a burst go out from the pump, which packs what has gathered. An
+	// isolated message, or an answer, leaves at once.
+	burstGap = 50 * time.Microsecond
+
+	// txQueue bounds the datagrams of all connections that wait for the socket. Only
+	// a socket that blocks fills it; then connections stop sending and try again
+	// after txRetry. What strangers are owed is dropped instead.
+	txQueue = 4096
+	txRetry = time.Millisecond
+	// txBatch is how many datagrams one call sends.
+	txBatch = 64
+	// leadBatches is how many such calls a shared or a user's goroutine makes for
+	// everybody before it leaves the rest to the driver.
+	leadBatches = 8
+	// farewell is how long Close waits for the socket to take the last datagrams.
+	farewell = 100 * time.Millisecond
+
+	// driverPass is how many due connections are served before what they send is flushed.
+	driverPass = 256
+
+	// defaultFragments is the default of arq.Limits.MessageFragments. It is here so
+	// that a message that the engine would refuse is not copied first.
+	defaultFragments = 2048
+
+	defaultBacklog = 128
+	// acceptPatience is how long a complete connection waits for Accept before it is closed.
+	acceptPatience = 10 * time.Second
+	// restartSilence is how long a connection must have been silent before a request
+	// from its address, proven by a cookie, replaces it: the peer was restarted. Shorter
+	// than what users wait for and longer than the gaps of a live one, which pings.
+	restartSilence = 3 * time.Second
+
+	// maxReceipts bounds the outstanding receipts of one connection. Reliable messages
+	// hold one until they are acknowledged; beyond, Send fails with ErrReceipts.
+	maxReceipts = 1 << 16
+	// waiterPackets is how many packets wait for a dial or a ping to look at them; more
+	// are dropped. A server sends one per request.
+	waiterPackets = 8
+
+	// leadGrace is how long the reading of a socket rests after the Read that did it
+	// has returned, in the hope of the next Read, before the background takes over. The
+	// check runs at intervals of this length, so that it takes up to twice as long.
+	leadGrace = time.Millisecond
+
+	// backoffAfter errors in a row the reader pauses between attempts, from
+	// backoffMin doubling to backoffMax: the socket may come back (sleep, a changed
+	// network), and a burst of reports about unreachable peers must not slow it down.
+	backoffAfter = 16
+	backoffMin   = time.Millisecond
+	backoffMax   = 100 * time.Millisecond
+	// brokenAfter is how many errors in a row that are not known to be transient end
+	// the endpoint: some 6 s of trying.
+	brokenAfter = 80
+
+	// logLines bounds the log lines that wait for the logger; more are dropped.
+	logLines = 64
+)

@@ -1,0 +1,234 @@
+package endpoint
+
+import (
+	"errors"
+	"log/slog"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/offline"
+	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/internal/udp"
+)
+
+// reader is what reading the socket needs. It belongs to whoever has the role.
+type reader struct {
+	in        [readBatch]udp.Inbound
+	strangers []stranger
+	dirty     []*Conn // received something in this batch
+	last      *Conn   // the connection of the datagram before
+	lastFrom  netip.AddrPort
+	stale     bool // the socket's read deadline may be set
+	failures  int  // errors in a row
+	unknown   int  // of them, those that are not known to be transient
+}
+
+// stranger is a datagram without a connection.
+type stranger struct {
+	data  []byte
+	from  udp.Peer
+	local netip.Addr
+}
+
+// background reads the socket whenever nobody else does, and cleans up at the end.
+func (e *Endpoint) background() {
+	for {
+		e.role.acquire(e.done)
+		for {
+			e.prepare()
+			if isClosed(e.done) {
+				e.cleanUp()
+				return
+			}
+			if e.role.yield() {
+				break
+			}
+			e.readOnce()
+		}
+	}
+}
+
+// prepare makes the socket ready for readOnce. Whoever interrupts the holder of the role
+// says why first and moves the socket's deadline second; so the holder takes the
+// deadline away first and looks for reasons second.
+func (e *Endpoint) prepare() {
+	if r := &e.reader; r.stale {
+		r.stale = false
+		e.sock.SetReadDeadline(time.Time{})
+	}
+}
+
+// interrupt makes a ReadBatch that waits return.
+func (e *Endpoint) interrupt() { e.sock.SetReadDeadline(time.Unix(1, 0)) }
+
+// readOnce waits for one batch and does everything it calls for. False means that the
+// endpoint has ended.
+func (e *Endpoint) readOnce() bool {
+	r := &e.reader
+	n, err := e.sock.ReadBatch(r.in[:])
+	if err != nil {
+		return e.readFailed(err)
+	}
+	r.failures, r.unknown = 0, 0
+	e.process(e.clock.Now(), r.in[:n])
+	return true
+}
+
+// readFailed survives what can be survived.
+func (e *Endpoint) readFailed(err error) bool {
+	r := &e.reader
+	switch {
+	case isClosed(e.done):
+		return false
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		r.stale = true
+		return true
+	case udp.IsClosed(err):
+		e.fail(err)
+		return false
+	}
+	e.counters.receiveErrors.Add(1)
+	r.failures++
+	if !udp.IsTransient(err) {
+		r.unknown++
+	}
+	if limit := e.cfg.MaxTransient; limit > 0 && r.failures > limit || r.unknown >= brokenAfter {
+		e.fail(err)
+		return false
+	}
+	if over := r.failures - backoffAfter; over > 0 {
+		if over == 1 {
+			e.log.log(slog.LevelWarn, "reading the socket keeps failing", "error", err)
+		}
+		pause := time.NewTimer(min(backoffMin<<min(over-1, 10), backoffMax))
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-e.done:
+			return false
+		}
+	}
+	return true
+}
+
+// process applies a batch: the datagrams of connections first, each run of one
+// connection's under one hold of its lock; then the strangers'; then one turn for every
+// connection that received something; and one flush for everybody.
+func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
+	r := &e.reader
+	e.table.settle(e)
+	blocking := e.blocks.any()
+	var datagrams, bytes, runLength int
+	var held *Conn
+	for i := range in {
+		m := &in[i]
+		bytes += m.N
+		if blocking && e.blocks.blocked(now, m.From.AddrPort.Addr()) {
+			datagrams++
+			e.counters.drop(offline.DropBlocked)
+			continue
+		}
+		for rest, more := m.Bytes(), true; more; {
+			data := rest
+			if more = m.Segment > 0 && len(rest) > m.Segment; more {
+				data, rest = rest[:m.Segment], rest[m.Segment:]
+			}
+			datagrams++
+			c := e.connectionFor(m.From.AddrPort, data)
+			if c == nil {
+				r.strangers = append(r.strangers, stranger{data, m.From, m.Local})
+				continue
+			}
+			if c != held || runLength == holdDatagrams {
+				if held != nil {
+					held.mu.Unlock()
+				}
+				c.mu.Lock()
+				held, runLength = c, 0
+			}
+			runLength++
+			c.answered = true
+			c.sess.Receive(now, m.Buf, data)
+			if !c.dirty {
+				c.dirty = true
+				r.dirty = append(r.dirty, c)
+			}
+		}
+	}
+	if held != nil {
+		held.mu.Unlock()
+	}
+	e.meet(now, r.strangers, len(r.dirty) > 0)
+	for i, c := range r.dirty {
+		c.dirty = false
+		c.turn(now, e.stepBudget, false)
+		r.dirty[i] = nil
+	}
+	e.tx.flush(leadBatches)
+	clear(r.strangers)
+	r.strangers, r.dirty, r.last = r.strangers[:0], r.dirty[:0], nil
+	e.counters.readBatches.Add(1)
+	e.counters.datagramsReceived.Add(uint64(datagrams))
+	e.counters.bytesReceived.Add(uint64(bytes))
+	for i := range in {
+		// A buffer that somebody keeps a message in goes its own way.
+		if b := in[i].Buf; b.Shared() {
+			b.Release()
+			in[i].Buf = nil
+		}
+	}
+}
+
+// connectionFor returns the connection that a datagram is for, or nil for one of the
+// offline packets, which may come from a connected address as well, and for one
+// from an address without a connection.
+func (e *Endpoint) connectionFor(from netip.AddrPort, data []byte) *Conn {
+	if len(data) == 0 || data[0]&0x80 == 0 {
+		return nil
+	}
+	r := &e.reader
+	if r.last == nil || r.lastFrom != from {
+		r.last, r.lastFrom = e.table.conns[from], from
+	}
+	return r.last
+}
+
+// meet looks at the datagrams of strangers. While there are connections to serve it
+// looks at so many of a batch and drops the rest.
+func (e *Endpoint) meet(now monotime.Time, list []stranger, busy bool) {
+	if busy && len(list) > strangerShare {
+		e.counters.overload.Add(uint64(len(list) - strangerShare))
+		list = list[:strangerShare]
+	}
+	for i := range list {
+		s := &list[i]
+		if !e.waits.offer(s.from.AddrPort, s.data) {
+			e.greet(now, s)
+		}
+	}
+}
+
+// cleanUp gives back what the reader holds. It is the last to run.
+func (e *Endpoint) cleanUp() {
+	e.table.settle(e)
+	e.table.empty()
+	e.tx.drop()
+	for i := range e.reader.in {
+		if b := e.reader.in[i].Buf; b != nil {
+			b.Release()
+			e.reader.in[i].Buf = nil
+		}
+	}
+}
+
+// reply queues an answer to a stranger.
+func (e *Endpoint) reply(s *stranger, b *pool.Buffer) {
+	if e.tx.room() <= 0 {
+		b.Release()
+		e.counters.queueFull.Add(1)
+		return
+	}
+	e.tx.push([]*pool.Buffer{b}, s.from, s.local, nil)
+}

@@ -1,0 +1,160 @@
+package endpoint
+
+import (
+	"context"
+	"os"
+
+	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/session"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// Write sends p as one reliable ordered message on channel 0. An empty p is no message,
+// and no error.
+func (c *Conn) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if _, err := c.Send(context.Background(), p, SendOptions{Reliability: protocol.ReliableOrdered}); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Send sends one message; payload may be reused when it returns. A reliable message
+// waits while the send buffer is full, until ctx ends or the write deadline passes. An
+// unreliable one never waits: it is dropped instead, and counted. The Receipt is nil
+// unless the reliability asks for one.
+//
+// Errors: the cause of the connection's end, os.ErrDeadlineExceeded, that of ctx,
+// ErrReceipts, and those of session.Conn.Send.
+func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receipt, error) {
+	if c.write.deadline.passed() {
+		return nil, os.ErrDeadlineExceeded
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m := arq.Message{Payload: payload, Reliability: o.Reliability, Channel: o.Channel, Priority: o.Priority}
+	if len(payload) > arq.MaxFrame(c.MTU()) {
+		if len(payload) > c.ep.maxMessage(c.MTU()) {
+			return nil, session.ErrMessageTooLarge
+		}
+		// The copy is made before the lock is taken, so that nobody waits for it.
+		m.Fragments = arq.Cut(payload, c.MTU(), o.Reliability)
+	}
+	var r *Receipt
+	if o.Reliability.WithReceipt() {
+		r = newReceipt()
+	}
+	wait := o.Reliability.IsReliable()
+	now := c.ep.clock.Now()
+	c.mu.Lock()
+	w, err := c.submit(now, &m, r, wait && c.write.n > 0)
+	c.mu.Unlock()
+	if err == session.ErrSendBufferFull && wait {
+		w, err = c.submitInTurn(ctx, &m, r)
+	}
+	c.after(w &^ workSent)
+	if w&workSent != 0 {
+		c.ep.tx.flush(leadBatches)
+		return r, nil
+	}
+	if m.Fragments != nil {
+		m.Fragments.Release()
+	}
+	switch err {
+	case session.ErrSendBufferFull: // an unreliable message
+		if r != nil {
+			r.settle(ErrReceiptLost)
+		}
+		return r, nil
+	case errGone:
+		err = c.Cause()
+	}
+	return nil, err
+}
+
+// submit gives a message to the session and, unless others are about to, sends what
+// may leave. With behind set it only waits in line. c.mu is held.
+func (c *Conn) submit(now monotime.Time, m *arq.Message, r *Receipt, behind bool) (work, error) {
+	switch {
+	case c.gone:
+		return 0, errGone
+	case behind:
+		return 0, session.ErrSendBufferFull
+	case r != nil && len(c.receipts) >= maxReceipts:
+		return 0, ErrReceipts
+	case r != nil:
+		m.ReceiptID = c.receiptID + 1
+	}
+	if err := c.sess.Send(now, m); err != nil {
+		if err == session.ErrSendBufferFull && !m.Reliability.IsReliable() {
+			c.dropped++
+		}
+		return 0, err
+	}
+	if r != nil {
+		if c.receipts == nil {
+			c.receipts = make(map[uint64]*Receipt)
+		}
+		c.receiptID++
+		c.receipts[c.receiptID] = r
+	}
+	switch {
+	case c.held > 0 || c.pumping:
+		return workSent, nil // whoever it is looks again before resting
+	case !c.answered && c.lastSent != 0 && now.Sub(c.lastSent) < burstGap:
+		c.pumping = true
+		return workSent | workPump, nil
+	}
+	c.answered, c.lastSent = false, now
+	return workSent | c.transmit(now, c.ep.stepBudget, false), nil
+}
+
+// submitInTurn is submit for a message that the send buffer has no room for yet. Of
+// those who wait, one at a time looks for space, so that a large message is not
+// overtaken for ever by small ones.
+func (c *Conn) submitInTurn(ctx context.Context, m *arq.Message, r *Receipt) (work, error) {
+	c.mu.Lock()
+	c.write.n++
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.write.n--
+		c.mu.Unlock()
+	}()
+	c.ep.role.resume() // acknowledgements make the space
+	deadline := c.write.deadline.wait()
+	select {
+	case c.turns <- struct{}{}:
+	case <-c.over:
+		return 0, errGone
+	case <-deadline:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	defer func() { <-c.turns }()
+	for {
+		deadline = c.write.deadline.wait()
+		if isClosed(deadline) {
+			return 0, os.ErrDeadlineExceeded
+		}
+		now := c.ep.clock.Now()
+		c.mu.Lock()
+		w, err := c.submit(now, m, r, false)
+		c.write.want = min(m.Size(), c.ep.sendBuffer)
+		c.mu.Unlock()
+		if err != session.ErrSendBufferFull {
+			return w, err
+		}
+		select {
+		case <-c.write.gate:
+		case <-c.over:
+		case <-deadline:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}

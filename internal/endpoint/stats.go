@@ -1,0 +1,66 @@
+package endpoint
+
+import (
+	"sync/atomic"
+
+	"github.com/raknet-go/raknet/internal/offline"
+)
+
+// counters are the endpoint's totals. They are bumped once per batch where that is
+// possible, by whichever goroutine did the work.
+type counters struct {
+	datagramsReceived, bytesReceived, readBatches, receiveErrors atomic.Uint64
+	datagramsSent, bytesSent, writeBatches, sendErrors           atomic.Uint64
+
+	pings, pongs, pongsSuppressed atomic.Uint64
+	request1, request2            atomic.Uint64
+	accepted, rejected, evicted   atomic.Uint64
+	overload                      atomic.Uint64 // strangers beyond strangerShare
+	queueFull                     atomic.Uint64 // answers to strangers that the full send queue had no room for
+	dropped                       [offline.DropReasons]atomic.Uint64
+
+	halfOpen atomic.Int64 // what the reader's books say
+}
+
+// Stats returns the counters. The parts are read one after the other, so that sums
+// may be off by what happened meanwhile.
+func (e *Endpoint) Stats() Stats {
+	k := &e.counters
+	s := Stats{
+		Connections:       int(e.live.Load()),
+		HalfOpen:          int(k.halfOpen.Load()),
+		AcceptQueue:       e.accepts.len(),
+		DatagramsReceived: k.datagramsReceived.Load(),
+		BytesReceived:     k.bytesReceived.Load(),
+		DatagramsSent:     k.datagramsSent.Load(),
+		BytesSent:         k.bytesSent.Load(),
+		SendErrors:        k.sendErrors.Load(),
+		ReceiveErrors:     k.receiveErrors.Load(),
+		ReadBatches:       k.readBatches.Load(),
+		WriteBatches:      k.writeBatches.Load(),
+		Pings:             k.pings.Load(),
+		Pongs:             k.pongs.Load(),
+		PongsSuppressed:   k.pongsSuppressed.Load(),
+		Request1:          k.request1.Load(),
+		Request2:          k.request2.Load(),
+		BadCookies:        k.dropped[offline.DropCookie].Load() + k.dropped[offline.DropNoCookie].Load(),
+		Accepted:          k.accepted.Load(),
+		Rejected:          k.rejected.Load(),
+		Evicted:           k.evicted.Load(),
+		Dropped:           make(map[string]uint64),
+	}
+	for r := range k.dropped {
+		if n := k.dropped[r].Load(); n > 0 {
+			s.Dropped[offline.DropReason(r).String()] = n
+		}
+	}
+	if n := k.overload.Load(); n > 0 {
+		s.Dropped["overload"] = n
+	}
+	if n := k.queueFull.Load(); n > 0 {
+		s.Dropped["send queue full"] = n
+	}
+	return s
+}
+
+func (k *counters) drop(r offline.DropReason) { k.dropped[r].Add(1) }

@@ -1,0 +1,90 @@
+package endpoint
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	"github.com/raknet-go/raknet/internal/guard"
+)
+
+// table finds the connection of an address. The map and the books on half-open
+// connections belong to whoever has the reader's role and need no lock; everybody
+// else leaves a note, which is read before the next batch of datagrams is looked at.
+// So a dial's note is in time if it is left before the first datagram is sent.
+type table struct {
+	conns    map[netip.AddrPort]*Conn
+	halfOpen guard.HalfOpen
+
+	noted atomic.Bool
+	mu    sync.Mutex // leaf
+	notes []*Conn
+}
+
+func (t *table) init(perIP, total int) {
+	t.conns = make(map[netip.AddrPort]*Conn)
+	t.halfOpen.Init(perIP, total)
+}
+
+// post leaves the note that c is new (dialed), open, or dead. Which of these, settle sees.
+func (t *table) post(c *Conn) {
+	t.mu.Lock()
+	t.notes = append(t.notes, c)
+	t.mu.Unlock()
+	t.noted.Store(true)
+}
+
+// settle reads the notes. The reader's.
+func (t *table) settle(e *Endpoint) {
+	if !t.noted.Load() {
+		return
+	}
+	t.noted.Store(false)
+	t.mu.Lock()
+	notes := t.notes
+	t.notes = nil
+	t.mu.Unlock()
+	for _, c := range notes {
+		key := c.peer.AddrPort
+		c.mu.Lock()
+		opened, dead := c.opened, c.dead
+		c.mu.Unlock()
+		if c.server && (opened || dead) && t.conns[key] == c {
+			t.halfOpen.Remove(key)
+		}
+		switch {
+		case dead:
+			if t.conns[key] == c { // and not a later one of the same address
+				delete(t.conns, key)
+			}
+		case !c.server:
+			t.conns[key] = c
+		}
+	}
+	e.counters.halfOpen.Store(int64(t.halfOpen.Len()))
+}
+
+// add puts an admitted connection into the table, in place of what was there. The reader's.
+func (t *table) add(e *Endpoint, c *Conn) {
+	key := c.peer.AddrPort
+	t.conns[key] = c
+	evicted, evict := t.halfOpen.Add(key)
+	e.counters.halfOpen.Store(int64(t.halfOpen.Len()))
+	if !evict {
+		return
+	}
+	if old := t.conns[evicted]; old != nil && old != c {
+		delete(t.conns, evicted)
+		old.kill(errEvicted)
+		e.counters.evicted.Add(1)
+	}
+}
+
+// empty forgets everybody and gives their buffers back. The reader's last act.
+func (t *table) empty() {
+	for key, c := range t.conns {
+		delete(t.conns, key)
+		c.kill(net.ErrClosed)
+	}
+}
