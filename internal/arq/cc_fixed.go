@@ -12,9 +12,9 @@ func NewFixed(datagrams int) func(mtu int) Controller {
 	return func(mtu int) Controller { return fixedWindow(max(datagrams, 1) * mtu) }
 }
 
-func (fixedWindow) OnSent(monotime.Time, int, int)    {}
+func (fixedWindow) OnSent(monotime.Time, int, int)   {}
 func (fixedWindow) OnAck(monotime.Time, AckSample)   {}
 func (fixedWindow) OnLoss(monotime.Time, LossSample) {}
-func (fixedWindow) OnSpurious(monotime.Time)          {}
-func (w fixedWindow) Window() int                     { return int(w) }
-func (fixedWindow) PacingRate() int64                 { return 0 }
+func (fixedWindow) OnSpurious(monotime.Time)         {}
+func (w fixedWindow) Window() int                    { return int(w) }
+func (fixedWindow) PacingRate() int64                { return 0 }

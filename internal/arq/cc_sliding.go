@@ -49,7 +49,7 @@ func (w *slidingWindow) OnAck(_ monotime.Time, a AckSample) {
 		w.startPeriod(a.Next)
 	}
 	w.acked += a.Bytes
-	if a.AppLimited {
+	if !a.WindowLimited {
 		return
 	}
 	switch {

@@ -9,7 +9,7 @@ func TestSlowStartDoublesAndALossEndsIt(t *testing.T) {
 	if w.Window() != initialDatagrams*testMTU {
 		t.Fatalf("first window %d", w.Window())
 	}
-	w.OnAck(1, AckSample{Bytes: 10 * testMTU, Newest: 9, Next: 20})
+	w.OnAck(1, AckSample{WindowLimited: true, Bytes: 10 * testMTU, Newest: 9, Next: 20})
 	if w.Window() != 20*testMTU {
 		t.Fatalf("window %d after a full window was acknowledged", w.Window())
 	}
@@ -17,11 +17,11 @@ func TestSlowStartDoublesAndALossEndsIt(t *testing.T) {
 	if w.Window() != 20*testMTU {
 		t.Fatalf("one loss, as a NACK in the original, leaves the window: %d", w.Window())
 	}
-	w.OnAck(1, AckSample{Bytes: 20 * testMTU, Newest: 39, Next: 60})
+	w.OnAck(1, AckSample{WindowLimited: true, Bytes: 20 * testMTU, Newest: 39, Next: 60})
 	if w.Window() != 21*testMTU {
 		t.Fatalf("window %d: past slow start a period adds a datagram", w.Window())
 	}
-	w.OnAck(1, AckSample{Bytes: testMTU, Newest: 40, Next: 61})
+	w.OnAck(1, AckSample{WindowLimited: true, Bytes: testMTU, Newest: 40, Next: 61})
 	if w.Window() != 21*testMTU {
 		t.Fatalf("window %d: once a period", w.Window())
 	}
@@ -29,7 +29,7 @@ func TestSlowStartDoublesAndALossEndsIt(t *testing.T) {
 
 func TestAFullQueueHalvesTheWindowOnceAPeriod(t *testing.T) {
 	w := NewSliding(testMTU)
-	w.OnAck(1, AckSample{Bytes: 30 * testMTU, Newest: 9, Next: 50})
+	w.OnAck(1, AckSample{WindowLimited: true, Bytes: 30 * testMTU, Newest: 9, Next: 50})
 	before := w.Window()
 	for range 5 {
 		w.OnLoss(1, LossSample{Bytes: 11 * testMTU, Newest: 40, Next: 50})
@@ -46,13 +46,13 @@ func TestAFullQueueHalvesTheWindowOnceAPeriod(t *testing.T) {
 
 func TestATimeoutCollapsesTheWindow(t *testing.T) {
 	w := NewSliding(testMTU)
-	w.OnAck(1, AckSample{Bytes: 30 * testMTU, Newest: 9, Next: 50})
+	w.OnAck(1, AckSample{WindowLimited: true, Bytes: 30 * testMTU, Newest: 9, Next: 50})
 	w.OnLoss(1, LossSample{Bytes: 40 * testMTU, Newest: 49, Next: 50, Timeout: true})
 	if w.Window() != testMTU {
 		t.Fatalf("window %d", w.Window())
 	}
-	for i := range 6 {
-		w.OnAck(1, AckSample{Bytes: w.Window(), Newest: int64(50 + i), Next: int64(51 + i)})
+	for i := range 5 {
+		w.OnAck(1, AckSample{WindowLimited: true, Bytes: w.Window(), Newest: int64(50 + i), Next: int64(51 + i)})
 	}
 	if w.Window() != 20*testMTU {
 		t.Errorf("window %d: slow start goes to half of what it was", w.Window())
@@ -62,7 +62,7 @@ func TestATimeoutCollapsesTheWindow(t *testing.T) {
 func TestAnIdleApplicationDoesNotGrowTheWindow(t *testing.T) {
 	w := NewSliding(testMTU)
 	for i := range int64(100) {
-		w.OnAck(1, AckSample{Bytes: 200, Newest: i, Next: i + 1, AppLimited: true})
+		w.OnAck(1, AckSample{Bytes: 200, Newest: i, Next: i + 1})
 	}
 	if w.Window() != initialDatagrams*testMTU {
 		t.Errorf("window %d", w.Window())
@@ -72,7 +72,7 @@ func TestAnIdleApplicationDoesNotGrowTheWindow(t *testing.T) {
 func TestTheWindowIsBounded(t *testing.T) {
 	w := NewSliding(testMTU)
 	for i := range int64(100) {
-		w.OnAck(1, AckSample{Bytes: w.Window(), Newest: i, Next: i + 1})
+		w.OnAck(1, AckSample{WindowLimited: true, Bytes: w.Window(), Newest: i, Next: i + 1})
 	}
 	if w.Window() != maxWindow || w.PacingRate() != 0 {
 		t.Errorf("window %d, pacing %d", w.Window(), w.PacingRate())

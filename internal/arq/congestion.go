@@ -33,6 +33,9 @@ type AckSample struct {
 	RTT      time.Duration // of the newest datagram acknowledged; 0 if that was known before
 	SRTT     time.Duration
 	MinRTT   time.Duration
+	// WindowLimited says that lately more than half of the window was in flight; if
+	// not, a larger window would have changed nothing.
+	WindowLimited bool
 	// Rate is the delivery rate over the flight of the newest datagram, in bytes a
 	// second; 0 if unknown. AppLimited says that for want of data, not of window,
 	// less was in flight than could have been.

@@ -101,6 +101,7 @@ type Engine struct {
 	freeCount      int
 	sent           sentRing
 	inFlight       int // bytes of datagrams out
+	peakInFlight   int // since the last ACK
 	held           int // bytes charged to the send buffer
 	splits         int // split messages begun and not wholly acknowledged
 	rtt            rttEstimator

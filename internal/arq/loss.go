@@ -225,6 +225,8 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 	}
 	e.deliveredAt = now
 	sample.InFlight, sample.Delivered, sample.Next = e.inFlight, e.delivered, e.sent.next
+	sample.WindowLimited = 2*e.peakInFlight > e.cc.Window()
+	e.peakInFlight = e.inFlight
 	sample.SRTT, sample.MinRTT = e.rtt.srtt, e.rtt.min
 	if spurious {
 		e.cc.OnSpurious(now)

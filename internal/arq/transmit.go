@@ -126,6 +126,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	d.delivered, d.deliveredAt, d.firstSentAt = e.delivered, e.deliveredAt, e.firstSentAt
 	d.limited = e.limitedUntil > e.delivered
 	e.inFlight += size
+	e.peakInFlight = max(e.peakInFlight, e.inFlight)
 	e.count(size)
 	e.cc.OnSent(now, size, e.inFlight)
 	e.armTimeout(now)
