@@ -19,9 +19,6 @@ func (s *rangeSet) init(limit int) { *s = rangeSet{spans: s.spans[:0], limit: li
 // len returns the number of spans.
 func (s *rangeSet) len() int { return len(s.spans) }
 
-// clear empties the set and keeps its memory.
-func (s *rangeSet) clear() { s.spans = s.spans[:0] }
-
 // add puts lo up to but not including hi into the set.
 func (s *rangeSet) add(lo, hi int64) {
 	if lo >= hi {
