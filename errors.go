@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 )
 
 // Errors of single calls. The connection or listener stays as it was.
@@ -210,6 +211,9 @@ func (e *contextError) Unwrap() []error {
 	}
 	return errs
 }
+
+// Is finds os.ErrDeadlineExceeded in a deadline of a context too.
+func (e *contextError) Is(target error) bool { return target == os.ErrDeadlineExceeded && e.Timeout() }
 
 // Timeout is true when the context's deadline passed.
 func (e *contextError) Timeout() bool { return errors.Is(e.err, context.DeadlineExceeded) }

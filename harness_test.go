@@ -1,0 +1,143 @@
+package raknet_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/raknet-go/raknet"
+	"github.com/raknet-go/raknet/internal/netsim"
+	"github.com/raknet-go/raknet/internal/pool"
+)
+
+// serverAddress is where the listener of every world is.
+const serverAddress = "10.9.8.7:19132"
+
+// world is a listener in a simulated network in virtual time.
+type world struct {
+	*testing.T
+	network  *netsim.Network
+	listener *raknet.Listener
+}
+
+// story runs a test in a world of its own: a network whose links are all like link, a
+// listener with the settings of conf. When it ends, every goroutine and buffer has
+// to be gone, whatever the test left open.
+func story(t *testing.T, link netsim.Link, conf raknet.ListenConfig, tell func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		buffers := pool.InUse()
+		w := &world{T: t, network: netsim.New(1)}
+		w.network.SetDefault(link)
+		conf.UpstreamPacketListener = w.network
+		l, err := conf.Listen(serverAddress)
+		require.NoError(t, err)
+		w.listener = l
+		t.Cleanup(func() {
+			require.NoError(t, l.Close())
+			w.pass(time.Minute) // whoever lingers gives up
+			require.NoError(t, w.network.Close())
+			w.pass(time.Minute)
+			require.Equal(t, buffers, pool.InUse(), "datagram buffers leaked")
+		})
+		tell(w)
+	})
+}
+
+// good is a link as between two machines of one city.
+var good = netsim.Link{Delay: 10 * time.Millisecond}
+
+// bad is a link as nobody wants it.
+var bad = netsim.Link{Delay: 30 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.15, Duplicate: 0.05, Reorder: 0.05, ReorderBy: 40 * time.Millisecond}
+
+// pass lets virtual time pass.
+func (w *world) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// dial connects a client and returns both ends.
+func (w *world) dial(d raknet.Dialer) (client, server *raknet.Conn) {
+	w.Helper()
+	d.UpstreamDialer = w.network
+	client, err := d.Dial(serverAddress)
+	require.NoError(w, err)
+	server, err = w.listener.AcceptContext(w.Context())
+	require.NoError(w, err)
+	w.Cleanup(func() { client.Close(); server.Close() })
+	return client, server
+}
+
+// cut drops everything that is sent from now on; the function returned mends the cable.
+func (w *world) cut() (mend func()) {
+	w.network.SetFilter(func(_, _ netip.AddrPort, _ []byte) bool { return true })
+	return func() { w.network.SetFilter(nil) }
+}
+
+// async runs f beside the test and returns what waits for its end and says how long it took.
+func async(f func()) (wait func() time.Duration) {
+	done := make(chan time.Duration, 1)
+	start := time.Now()
+	go func() {
+		f()
+		done <- time.Since(start)
+	}()
+	return func() time.Duration { return <-done }
+}
+
+// requireOp checks the outside of an error: that it is a *net.OpError of this
+// package, says what was done, and names both ends where there are two.
+func requireOp(t require.TestingT, err error, op string) *net.OpError {
+	require.Error(t, err)
+	o, ok := err.(*net.OpError)
+	require.True(t, ok, "%T: %v", err, err)
+	require.Equal(t, op, o.Op)
+	require.Equal(t, "raknet", o.Net)
+	require.NotNil(t, o.Addr)
+	if op == "read" || op == "write" {
+		require.NotNil(t, o.Source)
+	}
+	return o
+}
+
+// requireClosedBy checks what every method of a connection says once it has ended.
+func requireClosedBy(t require.TestingT, c *raknet.Conn, remote bool) {
+	_, err := c.ReadPacket()
+	requireOp(t, err, "read")
+	require.ErrorIs(t, err, net.ErrClosed)
+	require.Equal(t, remote, errors.Is(err, io.EOF))
+	var how *raknet.DisconnectError
+	require.ErrorAs(t, err, &how)
+	require.Equal(t, remote, how.Remote)
+
+	_, err = c.Receive(context.Background())
+	requireOp(t, err, "read")
+	require.ErrorIs(t, err, net.ErrClosed)
+
+	_, err = c.Read(make([]byte, 10))
+	if remote {
+		require.True(t, err == io.EOF, "%v", err)
+	} else {
+		requireOp(t, err, "read")
+		require.ErrorIs(t, err, net.ErrClosed)
+	}
+
+	_, err = c.Write([]byte{0xfe})
+	requireOp(t, err, "write")
+	require.ErrorIs(t, err, net.ErrClosed)
+	_, err = c.Send(context.Background(), []byte{0xfe}, raknet.SendOptions{})
+	requireOp(t, err, "write")
+	require.ErrorIs(t, err, net.ErrClosed)
+
+	<-c.Context().Done()
+	require.ErrorAs(t, context.Cause(c.Context()), &how)
+	require.Equal(t, remote, how.Remote)
+	require.NoError(t, c.Close(), "closing again is fine")
+}
