@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/offline"
 	"github.com/raknet-go/raknet/internal/session"
 	"github.com/raknet-go/raknet/internal/udp"
 	"github.com/raknet-go/raknet/protocol"
@@ -110,6 +111,11 @@ type DialConfig struct {
 	Version byte
 	// MaxMTU is the first size probed. Default that of the Endpoint.
 	MaxMTU int
+	// Client holds the state of the offline handshake, so that a dial from another port
+	// goes on where the one that ended with ErrFreshPort stopped; Again says that this is such
+	// a dial. Nil: the handshake stands alone.
+	Client *offline.Client
+	Again  bool
 }
 
 // SendOptions say how a message travels.

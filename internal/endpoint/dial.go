@@ -75,8 +75,15 @@ func (e *Endpoint) negotiate(ctx context.Context, to udp.Peer, cfg DialConfig, a
 	if !udp.Synthetic(to.AddrPort.Addr()) {
 		conf.ServerAddr = to.AddrPort
 	}
-	var client offline.Client
-	client.Init(e.clock.Now(), &conf)
+	client := cfg.Client
+	if client == nil {
+		client = new(offline.Client)
+	}
+	if cfg.Again {
+		client.Restart(e.clock.Now(), e.cfg.GUID)
+	} else {
+		client.Init(e.clock.Now(), &conf)
+	}
 	for {
 		n, done, err := client.Result()
 		switch {
