@@ -91,7 +91,7 @@ type Client struct {
 	largest  int // index of the largest size that the host itself can send
 	size     int // index of the size being probed
 	probes   int // probes sent of this size
-	suspects bool
+	suspects bool // a protection box answered, and got its reaction
 
 	phase      clientPhase
 	now        monotime.Time // the latest seen
@@ -379,7 +379,8 @@ func (c *Client) NeedFreshPort() bool { return c.fresh && c.phase != finished }
 
 // Restart begins again with request 1 after the caller has moved to a fresh local
 // port. It keeps the size and the version that were answered. guid is the new
-// identity, or the same one if it must not change.
+// identity, or the same one if it must not change. now may be of another clock than
+// before, since the new port may belong to another socket.
 func (c *Client) Restart(now monotime.Time, guid int64) {
 	if c.phase == finished {
 		return

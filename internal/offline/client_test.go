@@ -118,7 +118,9 @@ var granted = wire.OpenReply1{GUID: 7, Security: true, Cookie: 5, MTU: 1400}
 
 func TestClientDials(t *testing.T) {
 	ct := newClientTest(t, ClientConfig{})
+	require.Equal(t, start, ct.c.Deadline())
 	ct.wantSent("r1 v11 1492")
+	require.Equal(t, start.Add(ms(500)), ct.c.Deadline())
 	ct.now = ct.now.Add(ms(20))
 	ct.reply1(granted)
 	ct.wantSent("r2 1400 cookie=5")
@@ -268,6 +270,7 @@ func TestClientRestartsFromAFreshPort(t *testing.T) {
 		drain(&ct.c, ct.now)
 	}
 	require.True(t, ct.c.NeedFreshPort())
+	ct.now = start // the new socket has a clock of its own
 	ct.c.Restart(ct.now, 99)
 	t.Log("# it goes on with the size that was answered")
 	require.False(t, ct.c.NeedFreshPort())
