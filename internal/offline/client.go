@@ -88,9 +88,9 @@ type Client struct {
 
 	sizes    [len(protocol.ProbeMTUs)]int // probe sizes, largest first
 	nsizes   int
-	largest  int // index of the largest size that the host itself can send
-	size     int // index of the size being probed
-	probes   int // probes sent of this size
+	largest  int  // index of the largest size that the host itself can send
+	size     int  // index of the size being probed
+	probes   int  // probes sent of this size
 	suspects bool // a protection box answered, and got its reaction
 
 	phase      clientPhase
