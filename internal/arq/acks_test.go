@@ -1,6 +1,7 @@
 package arq
 
 import (
+	"encoding/hex"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -201,5 +202,42 @@ func BenchmarkAckBatch(b *testing.B) {
 			n++
 		}
 		q.append(dst, 1464)
+	}
+}
+
+func TestALossyPathHearsEveryAckThrice(t *testing.T) {
+	var q ackQueue
+	q.init()
+	say := func(n int64) string {
+		q.note(1, n, true)
+		return hex.EncodeToString(q.append(nil, 1400))
+	}
+	if got := say(0); got != "c0000101000000" {
+		t.Fatalf("clean: %s", got)
+	}
+	t.Logf("# datagram 1 is lost")
+	q.sawLoss()
+	for _, tc := range []struct {
+		n    int64
+		want string
+	}{
+		{2, "c0000101020000"},
+		{3, "c0000100020000030000"},
+		{4, "c0000100020000040000"},
+		{5, "c0000100030000050000"},
+		{7, "c0000200040000050000" + "01070000"},
+	} {
+		if got := say(tc.n); got != tc.want {
+			t.Errorf("ACK with %d: %s, want %s", tc.n, got, tc.want)
+		}
+	}
+	t.Logf("# a flush of several ACKs ends all the same")
+	for n := int64(10); n < 500; n += 2 {
+		q.note(1, n, true)
+	}
+	for i := 0; q.append(nil, 200) != nil; i++ {
+		if i > 50 {
+			t.Fatal("the echoes feed themselves")
+		}
 	}
 }

@@ -117,6 +117,7 @@ type Engine struct {
 	arrivals  arrivals
 	acks      ackQueue
 	nacks     nackQueue
+	refused   rangeSet // datagrams above the highest accepted that were refused
 	reliable  reliableWindow
 	reasm     reassembler
 	order     orderChannels

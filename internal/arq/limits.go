@@ -16,8 +16,9 @@ type Limits struct {
 	// ReassemblyBytes bounds the memory of unfinished split messages. What would
 	// exceed it is dropped unacknowledged. Default 8 MiB.
 	ReassemblyBytes int
-	// ReassemblyGroups bounds how many split messages may be unfinished at once;
-	// past it the group that has gone longest without progress is dropped. Default 64.
+	// ReassemblyGroups bounds how many split messages may be unfinished at once. What
+	// would exceed it is dropped unacknowledged, too, but that messages of unreliable
+	// modes make room, the oldest first. Default 64.
 	ReassemblyGroups int
 	// MessageParts bounds the fragments of one message received. A datagram with a
 	// fragment that announces more is dropped. Default 8192.
@@ -81,6 +82,9 @@ const (
 	// visit: enough to name everything in flight, not enough for 160 ranges that
 	// each name all of it. What is left over is ignored.
 	ackWork = 2 * datagramsInFlight
+	// refusedRanges bounds the ranges of refused datagrams that are kept out of the
+	// next NACK. One too many, and the oldest is reported as missing, which it is.
+	refusedRanges = 16
 	// promptAcks is how many of a connection's first datagrams are acknowledged at
 	// once: the peer is probing the path and has no round trip to go by. Arbitrary.
 	promptAcks = 16

@@ -10,6 +10,7 @@ func (e *Engine) initReceive(c *Config) {
 	e.arrivals.init(c.FirstDatagram)
 	e.acks.init()
 	e.nacks.init()
+	e.refused.init(refusedRanges)
 	e.reliable.init(c.FirstReliable)
 	e.reasm.init(e.limits.ReassemblyBytes, e.limits.ReassemblyGroups, e.limits.MessageParts, e.limits.ReassemblyAge)
 	e.order.init(c.FirstOrder, e.limits.HeldMessages, e.limits.HeldBytes)
@@ -67,13 +68,16 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 		return VerdictTooFar
 	}
 	if v := e.inspect(frames); v != VerdictAccepted {
+		if v == VerdictRefused {
+			e.refused.add(number, number+1)
+		}
 		return v
 	}
 	expected := e.arrivals.next
 	e.arrivals.accept(number)
 	urgent := number != expected // it opens a gap or fills one
 	if number > expected {
-		e.nacks.gap(expected, number)
+		e.missing(expected, number)
 	} else if number < expected {
 		e.nacks.arrived(number)
 	}
@@ -90,6 +94,20 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 	}
 	e.acks.note(now, number, urgent)
 	return VerdictAccepted
+}
+
+// missing reports the numbers from lo up to but not including hi as missing, but for
+// those that came and were refused: a NACK would bring them back at once, when they
+// should come later.
+func (e *Engine) missing(lo, hi int64) {
+	e.nacks.gap(lo, hi)
+	for _, r := range e.refused.spans {
+		e.nacks.missing.remove(r.lo, r.hi)
+	}
+	e.refused.removeFirst(e.refused.len())
+	if e.nacks.pending() {
+		e.acks.sawLoss()
+	}
 }
 
 // orderSkip is how far above the index that its channel expects an ordering index may
