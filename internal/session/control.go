@@ -37,6 +37,7 @@ func (c *Conn) deliver(now monotime.Time, d *arq.Delivery) {
 	case c.state >= Closed:
 		d.Release()
 	case id.IsControl():
+		c.controls++
 		c.control(now, id, d)
 		d.Release()
 	case c.state == Handshaking && c.side == Client && id == protocol.IDConnectionAttemptFailed:

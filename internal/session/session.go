@@ -107,6 +107,7 @@ type Conn struct {
 	keepalive keepalive
 	strikes   bucket
 
+	controls     uint64 // control messages that arrived: not the application's
 	side         Side
 	state        State
 	version      byte

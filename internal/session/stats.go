@@ -8,7 +8,8 @@ import (
 
 // Stats are a connection's counters and gauges. Counters only grow.
 type Stats struct {
-	// The engine's. Its RTT includes the time that the peer holds back ACKs.
+	// The engine's. Its RTT includes the time that the peer holds back ACKs. Its
+	// messages are the application's: control messages are not counted.
 	arq.Stats
 	// PingRTT is what the last answered connected ping took; zero before any.
 	PingRTT time.Duration
@@ -27,4 +28,5 @@ func (c *Conn) Stats(s *Stats) {
 		PongsSuppressed: uint64(c.keepalive.pongsHeld), UnreadMessages: c.inbox.len(), UnreadBytes: c.inbox.bytes,
 	}
 	c.eng.Stats(&s.Stats)
+	s.MessagesReceived -= c.controls
 }

@@ -18,9 +18,10 @@ type Timing struct {
 	// Off: no pings are sent, so that only traffic or Idle shows a dead peer.
 	Ping time.Duration
 	// Unacked is how long one reliable frame may wait for its acknowledgement from a
-	// peer that is heard all the time, within a quarter of it. Default 20 s: twice
-	// Idle, since every resend of it being lost while other datagrams pass means a
-	// peer that cannot read it. Off: such a frame waits for ever.
+	// peer that is heard all the time, within a quarter of it. Default 60 s: while
+	// other datagrams pass, losing all the thirty or so resends of that time means a
+	// peer that cannot read it, and not a path that loses 40 % each way. Off: such a
+	// frame waits for ever.
 	Unacked time.Duration
 	// Drain is how long Close waits for what was written to be acknowledged before
 	// it gives up on it. Default 5 s. Negative: Close does not wait.
@@ -45,7 +46,7 @@ const (
 	defaultHandshake    = 10 * time.Second
 	defaultIdle         = 10 * time.Second
 	defaultPing         = 2500 * time.Millisecond
-	defaultUnacked      = 20 * time.Second
+	defaultUnacked      = 60 * time.Second
 	defaultDrain        = 5 * time.Second
 	defaultFarewell     = 2 * time.Second
 	defaultLinger       = 2500 * time.Millisecond

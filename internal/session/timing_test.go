@@ -9,7 +9,7 @@ import (
 
 func TestTimingDefaults(t *testing.T) {
 	require.Equal(t, Timing{
-		Handshake: 10 * time.Second, Idle: 10 * time.Second, Ping: 2500 * time.Millisecond, Unacked: 20 * time.Second,
+		Handshake: 10 * time.Second, Idle: 10 * time.Second, Ping: 2500 * time.Millisecond, Unacked: time.Minute,
 		Drain: 5 * time.Second, Farewell: 2 * time.Second, Linger: 2500 * time.Millisecond, ReceiveStall: 10 * time.Second,
 	}, Timing{}.withDefaults())
 
