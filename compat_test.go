@@ -69,6 +69,7 @@ var (
 )
 
 func TestAProgramForGoRakNetRuns(t *testing.T) {
+	settled(t)
 	listener, err := raknet.ListenConfig{
 		ErrorLog:               slog.New(slog.DiscardHandler),
 		UpstreamPacketListener: compatUpstream{},

@@ -90,11 +90,11 @@ func (c *Conn) Handle(fn func(Message)) {
 //
 // The first byte of b must not be one that RakNet reserves; see [ErrReservedID].
 func (c *Conn) Write(b []byte) (int, error) {
-	n, err := c.ec.Write(b)
+	_, err := c.ec.Send(context.Background(), b, endpoint.SendOptions{Reliability: ReliableOrdered})
 	if err != nil {
-		return n, c.opError("write", err)
+		return 0, c.opError("write", err)
 	}
-	return n, nil
+	return len(b), nil
 }
 
 // Send sends payload, which it copies, as one message in the mode, on the channel
@@ -122,7 +122,10 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 // messages are gone: reads and writes fail from now on, also those that wait. Closing
 // again does nothing. To know that everything has arrived, send the last message
 // with a receipt and wait for it first.
-func (c *Conn) Close() error { return c.opError("close", c.ec.Close()) }
+func (c *Conn) Close() error {
+	_ = c.ec.Close() // it only says that the connection was closed before
+	return nil
+}
 
 // LocalAddr returns the address of the socket on this side, a [*net.UDPAddr] on UDP.
 func (c *Conn) LocalAddr() net.Addr { return c.local }

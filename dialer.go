@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet/internal/endpoint"
+	"github.com/raknet-go/raknet/internal/offline"
 	"github.com/raknet-go/raknet/internal/udp"
 )
 
@@ -217,16 +218,17 @@ func (d Dialer) endpoint() endpoint.Config {
 // dialTarget connects to t, starting over from a fresh local port as often as the
 // server wants one.
 func (d Dialer) dialTarget(ctx context.Context, t target) (*endpoint.Conn, error) {
-	for {
+	var client offline.Client
+	for again := false; ; again = true {
 		d.Tracer.dialing(t.addr)
-		ec, err := d.dialOnce(ctx, t)
+		ec, err := d.dialOnce(ctx, t, &client, again)
 		if err == nil || !errors.Is(err, endpoint.ErrFreshPort) || ctx.Err() != nil {
 			return ec, err
 		}
 	}
 }
 
-func (d Dialer) dialOnce(ctx context.Context, t target) (*endpoint.Conn, error) {
+func (d Dialer) dialOnce(ctx context.Context, t target, client *offline.Client, again bool) (*endpoint.Conn, error) {
 	s, peer, err := d.open(ctx, t)
 	if err != nil {
 		return nil, err
@@ -236,7 +238,7 @@ func (d Dialer) dialOnce(ctx context.Context, t target) (*endpoint.Conn, error) 
 		s.Close()
 		return nil, err
 	}
-	ec, err := ep.Dial(ctx, peer, endpoint.DialConfig{Version: d.ProtocolVersion})
+	ec, err := ep.Dial(ctx, peer, endpoint.DialConfig{Version: d.ProtocolVersion, Client: client, Again: again})
 	if err != nil {
 		ep.Close()
 		return nil, err

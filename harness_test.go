@@ -6,10 +6,14 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
+	"runtime"
+	"runtime/pprof"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/raknet-go/raknet"
@@ -140,4 +144,18 @@ func requireClosedBy(t require.TestingT, c *raknet.Conn, remote bool) {
 	require.ErrorAs(t, context.Cause(c.Context()), &how)
 	require.Equal(t, remote, how.Remote)
 	require.NoError(t, c.Close(), "closing again is fine")
+}
+
+// settled makes a test over real sockets wait, at its end, until every goroutine and
+// buffer is gone that it did not begin with: what a leak would keep for ever.
+func settled(t *testing.T) {
+	goroutines, buffers := runtime.NumGoroutine(), pool.InUse()
+	t.Cleanup(func() {
+		ok := assert.Eventually(t, func() bool {
+			return runtime.NumGoroutine() <= goroutines+1 && pool.InUse() == buffers // Eventually has one of its own
+		}, 20*time.Second, 10*time.Millisecond, "goroutines or buffers leaked")
+		if !ok {
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+		}
+	})
 }

@@ -67,9 +67,9 @@ type ListenConfig struct {
 	// return quickly and not call the listener. Nil: everybody is welcome.
 	Admit func(*ConnRequest) error
 	// Pong returns the data that answers a server list ping, instead of what
-	// PongData set; nil leaves the ping unanswered. It is called by the goroutine that serves
-	// the socket and must return quickly. Pings cost the sender nothing and their
-	// addresses may be forged. Nil: what PongData set.
+	// PongData set. It is called by the goroutine that serves the socket and must return
+	// quickly. Pings cost their sender nothing, and their addresses may be forged. Nil:
+	// what PongData set.
 	Pong func(PingRequest) []byte
 	// Limits bound the memory of each connection.
 	Limits Limits

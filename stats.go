@@ -18,7 +18,8 @@ type ConnStats struct {
 	CongestionWindow, BytesInFlight int
 	// SendQueueBytes is what waits to be sent for the first time.
 	SendQueueBytes int
-	// ReceiveQueueBytes and ReceiveQueueMessages are what has arrived and was not read yet.
+	// ReceiveQueueBytes and ReceiveQueueMessages are what has arrived and was not read
+	// yet. Each message counts for somewhat more bytes than it has, as in Limits.ReceiveBuffer.
 	ReceiveQueueBytes, ReceiveQueueMessages int
 
 	// DatagramsSent and DatagramsReceived count every datagram of the connection,
@@ -63,7 +64,7 @@ func connStats(s endpoint.ConnStats) ConnStats {
 		BytesInFlight:        s.BytesInFlight,
 		SendQueueBytes:       s.SendQueueBytes,
 		ReceiveQueueBytes:    s.ReceiveQueueBytes,
-		ReceiveQueueMessages: s.ReceiveQueueMessages,
+		ReceiveQueueMessages: s.UnreadMessages,
 		DatagramsSent:        s.DatagramsSent,
 		DatagramsReceived:    s.DatagramsReceived,
 		BytesSent:            s.BytesSent,

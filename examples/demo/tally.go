@@ -35,13 +35,13 @@ const modes = 8
 
 // row is what the table says of one mode, over all clients.
 type row struct {
-	sent, arrived   int
-	gaps            int // not arrived although something newer has
-	twice           int // arrived again
-	overtaken       int // arrived after something newer
-	receipts        int
-	p50, p99        time.Duration
-	broken          string // how the mode's promise was broken
+	sent, arrived int
+	gaps          int // not arrived although something newer has
+	twice         int // arrived again
+	overtaken     int // arrived after something newer
+	receipts      int
+	p50, p99      time.Duration
+	broken        string // how the mode's promise was broken
 }
 
 // stream is what arrived of one client in one mode.
