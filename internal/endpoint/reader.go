@@ -167,6 +167,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 		r.dirty[i] = nil
 	}
 	e.tx.flush(leadBatches)
+	e.table.settle(e) // what the batch brought about
 	clear(r.strangers)
 	r.strangers, r.dirty, r.last = r.strangers[:0], r.dirty[:0], nil
 	e.counters.readBatches.Add(1)

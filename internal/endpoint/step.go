@@ -177,6 +177,9 @@ func (c *Conn) after(w work) {
 	}
 	if w&workEnd != 0 {
 		c.ep.unregister(c)
+		if c.server && w&workOpen == 0 {
+			c.forgetUnopened()
+		}
 	}
 	if w&workBury != 0 {
 		c.ep.bury(c)
@@ -308,6 +311,17 @@ func (c *Conn) kill(cause error) {
 	}
 	c.mu.Unlock()
 	c.after(w)
+}
+
+// forgetUnopened buries an admitted connection that ended before it was complete:
+// nobody's data depends on it lingering, and its place is wanted.
+func (c *Conn) forgetUnopened() {
+	c.mu.Lock()
+	opened, cause := c.opened, c.cause
+	c.mu.Unlock()
+	if !opened {
+		c.kill(cause)
+	}
 }
 
 func (c *Conn) tellReceipts() {

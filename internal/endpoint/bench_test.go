@@ -1,0 +1,123 @@
+package endpoint
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/udp"
+)
+
+// loopback connects two endpoints over real sockets.
+func loopback(b *testing.B, change func(*Config)) (client, server *Conn) {
+	b.Helper()
+	ls, err := udp.Listen("127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	cfg := Config{GUID: 1, Accepting: true}
+	if change != nil {
+		change(&cfg)
+	}
+	l, err := New(ls, cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	at := l.LocalAddr().(*net.UDPAddr).AddrPort()
+	pc, err := net.Dial("udp", at.String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := New(udp.WrapConn(pc), Config{GUID: 2, Solo: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	client, err = d.Dial(ctx, udp.Peer{AddrPort: netip.AddrPortFrom(at.Addr(), at.Port())}, DialConfig{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { d.Close() })
+	server, err = l.Accept(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return client, server
+}
+
+// BenchmarkEcho is one message there and back at a time: the latency of an idle link.
+func BenchmarkEcho(b *testing.B) {
+	echo := func(b *testing.B, c *Conn) {
+		p, q := message(64, 0xfe), make([]byte, 64)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := c.Write(p); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := c.Read(q); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("handler", func(b *testing.B) {
+		c, _ := loopback(b, func(c *Config) { c.Handler = func(c *Conn, m Message) { c.Write(m.Data) } })
+		echo(b, c)
+	})
+	b.Run("read", func(b *testing.B) {
+		c, s := loopback(b, nil)
+		go func() {
+			p := make([]byte, 64)
+			for {
+				n, err := s.Read(p)
+				if err != nil {
+					return
+				}
+				s.Write(p[:n])
+			}
+		}()
+		echo(b, c)
+	})
+}
+
+// BenchmarkStream sends messages of one size one way as fast as they are taken.
+func BenchmarkStream(b *testing.B) {
+	for _, size := range []struct {
+		name  string
+		bytes int
+	}{{"100B", 100}, {"1KB", 1000}, {"100KB", 100_000}} {
+		b.Run(size.name, func(b *testing.B) {
+			c, s := loopback(b, nil)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				p := make([]byte, size.bytes)
+				for {
+					n, err := s.Read(p)
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					if p[0] == 0xff && n == 1 {
+						return
+					}
+				}
+			}()
+			p := message(size.bytes, 0xfe)
+			b.SetBytes(int64(size.bytes))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.Write(p); err != nil {
+					b.Fatal(err)
+				}
+			}
+			c.Write([]byte{0xff})
+			<-done
+			st := c.Stats()
+			b.ReportMetric(float64(st.DatagramsLost)/float64(st.DatagramsSent)*100, "%lost")
+		})
+	}
+}
