@@ -25,6 +25,8 @@ const (
 	// maxAckDelay is how long a lone datagram waits for company. Original peers
 	// wait 10 ms; a little less keeps the round trip that they see below theirs.
 	maxAckDelay = 8 * time.Millisecond
+	// rideAge is how long an ACK waits before it takes the chance to leave with data. Arbitrary.
+	rideAge = time.Millisecond
 	// ackEvery is how many datagrams are acknowledged without delay. The engine asks
 	// after a whole batch was read, so a burst still draws one ACK.
 	ackEvery = 2
@@ -80,6 +82,13 @@ func (q *ackQueue) deadline() monotime.Time {
 		return q.since
 	}
 	return q.since.Add(maxAckDelay)
+}
+
+// worthRiding reports whether an ACK that is not due should leave with a frame set that
+// does. A fresh one waits: in a quick exchange of single messages it would be half
+// of all datagrams.
+func (q *ackQueue) worthRiding(now monotime.Time) bool {
+	return q.pending() && now.Sub(q.since) >= rideAge
 }
 
 // append adds one ACK datagram of at most maxSize bytes to dst and forgets what it

@@ -126,6 +126,7 @@ type Engine struct {
 	unread    int
 	accepted  int // datagrams so far, up to promptAcks
 	broken    bool
+	ackRides  bool // the frame set just sent takes the pending ACK along
 
 	stats Stats
 }

@@ -9,8 +9,9 @@ import (
 // Transmit returns the next datagram that may leave now, or nil. The caller sends its
 // Bytes, which nobody changes meanwhile, and releases it.
 //
-// NACKs leave first, since they repair; ACKs leave when they are due or when a frame
-// set leaves anyway, so that both go to the socket in one batch.
+// NACKs leave first, since they repair, then ACKs that are due. One that is not, but
+// has waited for a while, leaves behind the first frame set of a batch, so that both
+// reach the socket together and the data reaches its reader first.
 func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
 	if e.nacks.pending() {
 		buf, size := e.controlBuffer(e.nacks.missing.len())
@@ -19,17 +20,20 @@ func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
 			return b
 		}
 	}
-	p := e.next(now)
-	if e.acks.pending() && (p != nil || e.acks.due(now)) {
+	if e.acks.pending() && (e.ackRides || e.acks.due(now)) {
 		buf, size := e.controlBuffer(e.acks.ranges.len())
 		if b := e.control(buf, e.acks.append(buf.B[:0], size)); b != nil {
 			e.stats.AcksSent++
+			e.ackRides = e.ackRides && e.acks.pending()
 			return b
 		}
 	}
+	e.ackRides = false
+	p := e.next(now)
 	if p == nil {
 		return nil
 	}
+	e.ackRides = e.acks.worthRiding(now)
 	return e.depart(now, p)
 }
 

@@ -95,8 +95,15 @@ func TestAnAckRidesWithData(t *testing.T) {
 		t.Errorf("for %v, want %v", d, maxAckDelay)
 	}
 	l.send(100)
-	l.wantHex("the ACK leaves first", "c0000101100000")
-	l.want("and the data with it", 0, 0)
+	l.want("a fresh ACK does not ride", 0, 0)
+	l.now = l.now.Add(rideAge)
+	l.send(100)
+	b := l.e.Transmit(l.now)
+	if b == nil || b.B[0] != wire.FrameSetID {
+		t.Fatal("the data leaves first")
+	}
+	b.Release()
+	l.wantHex("and the ACK with it", "c0000101100000")
 	t.Logf("# alone it leaves in time")
 	l.receive("84110000000008fe")
 	l.now = l.now.Add(maxAckDelay)
