@@ -224,6 +224,9 @@ func (c *Conn) forgiveStall(now monotime.Time) {
 	}
 	k := &c.keepalive
 	forgive := func(last *monotime.Time, limit time.Duration) {
+		if limit < 0 {
+			return
+		}
 		*last = min(now, max(last.Add(asleep), now.Add(min(stallGrace, limit)-limit)))
 	}
 	forgive(&k.lastHeard, c.timing.Idle)
