@@ -60,7 +60,7 @@ type Outbound struct {
 // goroutine, is fine.
 type Socket interface {
 	// ReadBatch waits for a datagram and returns it with whatever others had already
-	// arrived, at most len(in). The count is zero if and only if the error is not nil.
+	// arrived, at most len(in), which must not be 0. The count is zero if and only if the error is not nil.
 	// Datagrams that did not fit their buffer, and those from port 0, which cannot be
 	// answered, are dropped without a word. (Where the system does not tell of a
 	// truncated datagram, one that fills the buffer counts as such.)
