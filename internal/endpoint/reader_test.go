@@ -1,0 +1,110 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/netsim"
+)
+
+func TestTransientErrorsAreSurvived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeSocket()
+		e, err := New(s, Config{})
+		require.NoError(t, err)
+		begin := time.Now()
+		for range 1000 {
+			s.reads <- syscall.ECONNREFUSED
+		}
+		synctest.Wait()
+		require.False(t, isClosed(e.Done()))
+		require.Equal(t, uint64(1000), e.Stats().ReceiveErrors)
+		require.Greater(t, time.Since(begin), 60*time.Second, "it backs off")
+		e.Close()
+	})
+}
+
+func TestTooManyErrorsEndTheEndpoint(t *testing.T) {
+	for _, c := range []struct {
+		limit, survived int
+		err             error
+	}{{10, 10, syscall.ECONNREFUSED}, {0, brokenAfter - 1, errOnce}, {0, 0, net.ErrClosed}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newFakeSocket()
+			e, err := New(s, Config{MaxTransient: c.limit})
+			require.NoError(t, err)
+			for range c.survived {
+				s.reads <- c.err
+			}
+			synctest.Wait()
+			require.False(t, isClosed(e.Done()))
+			s.reads <- c.err
+			<-e.Done()
+			require.ErrorIs(t, e.Err(), c.err)
+			require.True(t, isClosed(s.closed))
+			_, err = e.Accept(context.Background())
+			require.ErrorIs(t, err, c.err)
+		})
+	}
+}
+
+func TestAFloodOfStrangersLeavesConnectionsAlone(t *testing.T) {
+	bubble(t, func(r *rig) {
+		client, server := r.pair()
+		s := r.stray("10.0.0.3:1")
+		for i := range 100 {
+			for range 20 {
+				s.send([]byte{0x7f, byte(i)})
+			}
+			r.write(client, fmt.Sprintf("\xfe%d", i))
+			require.Equal(t, fmt.Sprintf("\xfe%d", i), r.read(server))
+		}
+		require.Equal(t, uint64(2000), r.server.Stats().Dropped["unknown"]+r.server.Stats().Dropped["overload"])
+	})
+}
+
+func TestABadNetwork(t *testing.T) {
+	for _, first := range []int64{0, 1<<24 - 20} {
+		near := func(c *Config) {
+			c.ARQ = arq.Config{FirstDatagram: first, FirstReliable: first, FirstOrder: first, FirstSplit: uint16(first >> 8)}
+		}
+		bubble(t, func(r *rig) {
+			r.net.SetDefault(netsim.Link{Delay: oneWay, Jitter: 5 * time.Millisecond, Loss: 0.1, Duplicate: 0.05, Reorder: 0.1, ReorderBy: 7 * time.Millisecond})
+			client, server := r.pair(near)
+			const n = 300
+			exchange := func(from, to *Conn) *result {
+				go func() {
+					for i := range n {
+						if _, err := from.Write(message(1+i*37%5000, 0xfe)); err != nil {
+							t.Error(err)
+						}
+						time.Sleep(time.Millisecond)
+					}
+				}()
+				return start(func() error {
+					for i := range n {
+						b, err := to.ReadPacket()
+						if err != nil {
+							return err
+						}
+						if string(b) != string(message(1+i*37%5000, 0xfe)) {
+							return fmt.Errorf("message %d differs", i)
+						}
+					}
+					return nil
+				})
+			}
+			there, back := exchange(client, server), exchange(server, client)
+			require.NoError(t, there.wait())
+			require.NoError(t, back.wait())
+		}, near)
+	}
+}
