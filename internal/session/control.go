@@ -70,13 +70,12 @@ func (c *Conn) hold(now monotime.Time, d *arq.Delivery) {
 // control consumes one control message. A malformed one is dropped: its datagram
 // was acknowledged all the same, since a peer would only send it again.
 func (c *Conn) control(now monotime.Time, id protocol.ID, d *arq.Delivery) {
-	var scratch [maxControl]byte
+	if d.Len() > maxControl {
+		return
+	}
 	b, whole := d.Bytes()
 	if !whole {
-		if d.Len() > maxControl {
-			return
-		}
-		b = scratch[:d.CopyTo(scratch[:])]
+		b = d.AppendTo(nil)
 	}
 	switch id {
 	case protocol.IDConnectedPing:
