@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,32 +83,42 @@ func TestTheConnectionLimitHolds(t *testing.T) {
 }
 
 func TestAdmitDecides(t *testing.T) {
+	var mu sync.Mutex
 	var asked []Request
 	answer := byte(protocol.IDBanned)
+	say := func(id byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		answer = id
+	}
 	bubble(t, func(r *rig) {
 		require.Equal(t, offline.Banned, r.refused(r.client("10.0.0.2:1")))
+		mu.Lock()
 		require.Len(t, asked, 1)
 		require.Equal(t, int64(7), asked[0].GUID)
 		require.Equal(t, "10.0.0.2:1", asked[0].Peer.AddrPort.String())
 		require.Equal(t, byte(11), asked[0].Version)
 		require.Equal(t, 1492, asked[0].MTU)
+		mu.Unlock()
 
-		answer = RefuseSilently
+		say(RefuseSilently)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_, err := r.client("10.0.0.3:1").Dial(ctx, r.at, DialConfig{})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 
-		answer = 1 // panics below
+		say(1) // panics below
 		ctx, cancel = context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_, err = r.client("10.0.0.4:1").Dial(ctx, r.at, DialConfig{})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 
-		answer = 0
+		say(0)
 		r.dial("10.0.0.5:1")
 	}, func(c *Config) {
 		c.Admit = func(q *Request) byte {
+			mu.Lock()
+			defer mu.Unlock()
 			asked = append(asked, *q)
 			if answer == 1 {
 				panic(errors.New("user's mistake"))

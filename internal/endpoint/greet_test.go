@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -88,6 +89,7 @@ func TestHalfOpenConnectionsEndByTimeAndByNumber(t *testing.T) {
 		require.Equal(t, 1, r.server.Stats().HalfOpen)
 		t.Log("# a real client gets in whatever the others left behind")
 		r.dial("10.0.0.2:5000")
+		synctest.Wait()
 		require.Equal(t, 1, r.server.Stats().HalfOpen)
 	}, func(c *Config) { c.HalfOpenPerIP = 4 })
 }

@@ -37,9 +37,11 @@ func TestAReadTakesTheRoleAndLeavesItWithGrace(t *testing.T) {
 
 		t.Log("# nobody comes: the background takes over")
 		time.Sleep(2*leadGrace + time.Microsecond)
+		synctest.Wait()
 		require.Equal(t, roleBackground, role.is())
 		r.write(server, "\xfe")
 		time.Sleep(oneWay)
+		synctest.Wait()
 		require.NotZero(t, client.Stats().ReceiveQueueBytes)
 		r.read(client)
 	})

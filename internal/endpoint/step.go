@@ -123,27 +123,27 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 		c.pumping = false
 		return w
 	}
-	retry := monotime.Never
+	soonest, latest := now, monotime.Never
 	switch more := n >= limit; {
 	case !more:
 		c.pumping = c.pumping && !pump
 	case limit < budget: // the send queue is full
 		c.pumping = c.pumping && !pump
-		retry = now.Add(txRetry)
+		soonest, latest = now.Add(txRetry), now.Add(txRetry)
 	case pump:
 		w |= workMore
 	case !c.opened:
-		retry = now // no pump yet: the driver goes on
+		latest = now // no pump yet: the driver goes on
 	case !c.pumping:
 		c.pumping = true
 		w |= workPump
 	}
 	if !c.pumping {
-		at := min(c.sess.Deadline(), retry)
+		at := min(c.sess.Deadline(), latest)
 		if c.acceptBy != 0 {
 			at = min(at, c.acceptBy)
 		}
-		e.driver.arm(now, c, at)
+		e.driver.arm(now, c, max(at, soonest))
 	}
 	if c.read.n > 0 && c.sess.Pending() {
 		w |= workRead
