@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"time"
 
 	"github.com/raknet-go/raknet/internal/netsim"
@@ -39,10 +40,14 @@ func main() {
 	}
 }
 
-// isTerminal reports whether f can move its cursor.
+// isTerminal reports whether f is a terminal that can move its cursor. The old
+// console of Windows may not.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	return runtime.GOOS != "windows" || os.Getenv("WT_SESSION") != ""
 }
 
 func run(ctx context.Context, args []string, out io.Writer, live bool) error {

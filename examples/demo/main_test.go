@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"regexp"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,11 +25,16 @@ func TestTheDemoKeepsEveryPromise(t *testing.T) {
 	}
 }
 
+var ansi = regexp.MustCompile(`\x1b\[[0-9]*[A-Z]`)
+
 func TestATerminalIsRedrawnInPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		require.NoError(t, run(t.Context(), []string{"-duration", "1s"}, &out, true))
 		require.Greater(t, bytes.Count(out.Bytes(), []byte("\x1b[")), 100)
+		for line := range bytes.Lines(out.Bytes()) {
+			require.Less(t, len(ansi.ReplaceAll(line, nil)), 80+len("\n"), "%q", line)
+		}
 	})
 }
 

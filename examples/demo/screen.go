@@ -22,8 +22,9 @@ type screen struct {
 func newScreen(out io.Writer, live bool, s settings) *screen {
 	sc := &screen{out: out, live: live, set: s}
 	l := s.link
-	fmt.Fprintf(out, "One server, %d clients. Every datagram of theirs crosses a link with %.0f%% loss, %v delay (+ up to %v),\n"+
-		"%.0f%% doubled and %.0f%% overtaken. Each client sends %d messages a second in each of the eight delivery modes.\n\n",
+	fmt.Fprintf(out, "A server and %d clients, over a link that loses %.0f%% of all datagrams, takes\n"+
+		"%v and up to %v more, doubles %.0f%% and lets %.0f%% be overtaken. Each client\n"+
+		"sends %d messages a second in each of RakNet's eight delivery modes.\n\n",
 		s.clients, l.Loss*100, l.Delay, l.Jitter, l.Duplicate*100, l.Reorder*100, s.rate)
 	return sc
 }
@@ -80,53 +81,50 @@ func bar(p picture) string {
 	return fmt.Sprintf("[%s%s] %3.0f%%", strings.Repeat("#", full), strings.Repeat(".", width-full), share*100)
 }
 
+// table fits a terminal of 80 columns: a line that wraps could not be redrawn in place.
 func (sc *screen) table(p picture, end bool) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%-30s %7s %8s %6s %9s %6s %10s %8s %8s  %s\n",
-		"delivery mode", "sent", "arrived", "lost", "outdated", "twice", "overtaken", "p50", "p99", "promise")
+	fmt.Fprintf(&b, "%-26s%5s%8s%5s%5s%6s%6s%5s%5s %s\n",
+		"delivery mode", "sent", "arrived", "lost", "late", "mixed", "twice", "p50", "p99", "promise")
 	for i, r := range p.rows {
 		mode := raknet.Reliability(i)
-		lost, outdated := missing(mode, r, p)
+		lost, late := missing(mode, r, p)
 		promise := "..."
 		switch {
 		case r.broken != "":
-			promise = "BROKEN: " + r.broken
+			promise = "BROKEN"
 		case end:
 			promise = "kept"
 		}
-		fmt.Fprintf(&b, "%-30s %7d %8d %6d %9d %6d %10d %8s %8s  %s\n",
-			mode, r.sent, r.arrived, lost, outdated, r.twice, r.overtaken, millis(r.p50), millis(r.p99), promise)
+		fmt.Fprintf(&b, "%-26s%5d%8d%5d%5d%6d%6d%5d%5d %s\n",
+			strings.Replace(mode.String(), "with", "+", 1), r.sent, r.arrived, lost, late, r.overtaken, r.twice,
+			r.p50.Milliseconds(), r.p99.Milliseconds(), promise)
 	}
-	fmt.Fprintf(&b, "\nnetwork: %d datagrams, %d lost, %d doubled    recovery: %d frames resent    round trip: %s\n",
-		p.datagrams, p.lost, p.doubled, p.resent, millis(p.rtt))
-	if end {
-		fmt.Fprintf(&b, "Reliable modes lose nothing, ordered ones let nothing overtake, sequenced ones drop what is outdated, no mode delivers twice.\n")
-	} else {
-		fmt.Fprintf(&b, "%s\n", bar(p))
+	fmt.Fprintf(&b, "\nnetwork: %d datagrams, %d lost, %d doubled, round trip %d ms\n", p.datagrams, p.lost, p.doubled, p.rtt.Milliseconds())
+	fmt.Fprintf(&b, "recovery: %d frames sent again\n", p.resent)
+	if !end {
+		fmt.Fprintf(&b, "%s\n\n\n", bar(p))
+		return b.Bytes()
 	}
+	fmt.Fprint(&b, "late: dropped, a newer one had arrived; mixed: overtaken by a newer one; p50,\n"+
+		"p99: ms from Send to Receive. Reliable modes lose nothing, ordered ones mix\n"+
+		"nothing up, sequenced ones deliver nothing late, and none delivers twice.\n")
 	return b.Bytes()
 }
 
-// missing splits what has not arrived into lost and outdated. What a reliable mode
+// missing splits what has not arrived into lost and dropped for being late. What a reliable mode
 // has not delivered yet is on its way; of the sequenced modes the receiver counts the
-// outdated ones together.
-func missing(mode raknet.Reliability, r row, p picture) (lost, outdated int) {
+// late ones together.
+func missing(mode raknet.Reliability, r row, p picture) (lost, late int) {
 	switch mode {
 	case raknet.ReliableSequenced:
 		return 0, r.gaps
 	case raknet.UnreliableSequenced:
-		outdated = min(max(p.outdated-p.rows[raknet.ReliableSequenced].gaps, 0), r.gaps)
-		return r.gaps - outdated, outdated
+		late = min(max(p.outdated-p.rows[raknet.ReliableSequenced].gaps, 0), r.gaps)
+		return r.gaps - late, late
 	}
 	if mode.IsReliable() {
 		return 0, 0
 	}
 	return r.gaps, 0
-}
-
-func millis(d time.Duration) string {
-	if d == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
 }
