@@ -72,6 +72,7 @@ type Event struct {
 	Text string `json:"text"`
 }
 
+// String is for messages of failing tests.
 func (e Event) String() string {
 	if e.Kind == Message {
 		return fmt.Sprintf("message %08x of %d bytes (%s)", e.Seed, e.Size, e.Hash)

@@ -125,6 +125,10 @@ func (p *Process) start(t testing.TB) *processLink {
 				return
 			}
 		}
+		select {
+		case l.events <- Event{Kind: Broken, Text: "the process has ended"}:
+		case <-over:
+		}
 	}()
 	t.Cleanup(func() {
 		close(over)

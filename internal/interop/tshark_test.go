@@ -69,7 +69,7 @@ func TestDissectorReadsTheSame(t *testing.T) {
 			saw["reassembled"]++
 		}
 	}
-	for _, want := range []string{"1", "28", "5", "6", "7", "8", "mode 0", "mode 1", "mode 2", "mode 3", "mode 4", "reassembled"} {
+	for _, want := range []string{"0x01", "0x1c", "0x05", "0x06", "0x07", "0x08", "mode 0", "mode 1", "mode 2", "mode 3", "mode 4", "reassembled"} {
 		if saw[want] == 0 {
 			t.Errorf("tshark saw nothing of %q; it saw %v", want, saw)
 		}
@@ -92,9 +92,9 @@ func TestDissectorReadsCookies(t *testing.T) {
 			t.Errorf("datagram %d: tshark says %q about %x", i, complaints, d.Payload)
 		}
 		switch row["raknet.offline.message.id"] {
-		case "6":
+		case "0x06":
 			sent = row["raknet.cookie"]
-		case "7":
+		case "0x07":
 			returned = row["raknet.cookie"]
 		}
 	}
@@ -229,7 +229,7 @@ func sight(b []byte) row {
 	}
 	switch wire.Classify(b) {
 	case wire.KindOffline:
-		add("raknet.offline.message.id", b[0])
+		add("raknet.offline.message.id", fmt.Sprintf("0x%02x", b[0]))
 		var one wire.OpenRequest1
 		var reply1 wire.OpenReply1
 		var two wire.OpenRequest2

@@ -8,7 +8,12 @@ import (
 	"github.com/raknet-go/raknet/internal/interop/ours"
 )
 
-const oneMode = "its API sends ReliableOrdered on channel 0 only"
+const (
+	oneMode    = "its API sends ReliableOrdered on channel 0 only"
+	oneChannel = "it knows one ordering channel: the ordering indexes of all channels go into one queue"
+	oneRTT     = "each retransmission counts as a round trip, and its time-out grows by twice the round trip: it takes half a minute"
+	oneSplit   = "a listener refuses messages of more than 512 fragments and blocks the sender's address"
+)
 
 // What go-raknet v1.15.1 cannot do as a listener.
 var listenerFaults = map[string]string{
@@ -17,9 +22,10 @@ var listenerFaults = map[string]string{
 	"reliable to the dialer":             oneMode,
 	"reliable sequenced to the dialer":   oneMode,
 	"channels to the dialer":             oneMode,
-	"channels to the listener":           "it knows one ordering channel: indexes of all channels go into one queue",
-	"echo of 2000000 bytes":              "a listener refuses messages of more than 512 fragments and blocks the sender's address",
-	"2 MB to the listener":               "a listener refuses messages of more than 512 fragments and blocks the sender's address",
+	"channels to the listener":           oneChannel,
+	"echo of 2000000 bytes":              oneSplit,
+	"2 MB to the listener":               oneSplit,
+	"the dialer dies":                    oneRTT,
 }
 
 // What it cannot do as a dialer.
@@ -29,7 +35,8 @@ var dialerFaults = map[string]string{
 	"reliable to the listener":             oneMode,
 	"reliable sequenced to the listener":   oneMode,
 	"channels to the listener":             oneMode,
-	"channels to the dialer":               "it knows one ordering channel: indexes of all channels go into one queue",
+	"channels to the dialer":               oneChannel,
+	"the listener dies":                    oneRTT,
 }
 
 func TestDialGoRakNet(t *testing.T) {

@@ -49,7 +49,7 @@ run(report => {
   }
 
   function client ({ host, port, version }) {
-    const c = new RakClient(host, port, version ? { protocolVersion: version } : {})
+    const c = new RakClient(host, port, { protocolVersion: version || 11 })
     c.listen(buffers => { for (const b of buffers) received(Buffer.from(b)) })
     send = (bytes, reliability, channel) => c.send(whole(bytes), HIGH_PRIORITY, reliability, channel, false)
     close = () => c.close()
