@@ -46,6 +46,7 @@ type Conn struct {
 	pumping bool // the pump was woken to send, and looks again before it rests
 	calling bool // some goroutine is handing messages to the handler
 
+	advanced monotime.Time // when the session's timers were last looked at
 	held     int           // goroutines that will transmit for everybody in a moment
 	answered bool          // something was received since lastSent
 	lastSent monotime.Time // when a message last left from its sender's goroutine
@@ -155,7 +156,10 @@ func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadline(&c.read
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadline(&c.write.deadline, t) }
 
 func (c *Conn) setDeadline(d *deadline, t time.Time) error {
-	if isClosed(c.over) {
+	c.mu.Lock()
+	closed := c.closed
+	c.mu.Unlock()
+	if closed {
 		return net.ErrClosed
 	}
 	d.set(t, c.ep.role.kickLeader)

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/raknet-go/raknet/internal/arq"
 	"github.com/raknet-go/raknet/internal/guard"
@@ -28,6 +29,7 @@ type Endpoint struct {
 	sock       udp.Socket
 	clock      *monotime.Clock
 	epoch      int64 // wall time of the clock's start, in milliseconds
+	lead       bool  // a caller of Read may read the socket
 	stepBudget int   // datagrams per turn
 	sendBuffer int   // Limits.SendBuffer, or its default
 	fragments  int   // Limits.MessageFragments, or its default
@@ -78,6 +80,8 @@ func New(s udp.Socket, cfg Config) (*Endpoint, error) {
 	e := &Endpoint{cfg: cfg, sock: s, clock: monotime.NewClock(), stepBudget: stepDatagrams, done: make(chan struct{}), conns: make(map[*Conn]struct{})}
 	if cfg.Solo {
 		e.stepBudget = soloStepDatagrams
+		// Without deadlines a caller who reads could not be called away.
+		e.lead = s.SetReadDeadline(time.Time{}) == nil
 	}
 	e.epoch = e.clock.EpochMilli()
 	var defaults arq.Engine
@@ -197,6 +201,9 @@ func (e *Endpoint) connectedTo(addr netip.AddrPort) bool {
 func (e *Endpoint) bury(c *Conn) {
 	e.driver.disarm(c)
 	e.table.post(c)
+	if e.cfg.Handler != nil {
+		e.accepts.remove(c) // nobody need ever accept it
+	}
 	if e.cfg.Solo {
 		e.shut(net.ErrClosed)
 	}

@@ -15,6 +15,9 @@ func (c *Conn) pump() {
 		for {
 			now := e.clock.Now()
 			c.mu.Lock()
+			if c.sess.Deadline() <= now { // the driver leaves them to the pump while that is busy
+				c.advance(now)
+			}
 			w := c.transmit(now, pumpDatagrams, true)
 			w |= c.events()
 			gone, dead, cancel := c.gone, c.dead, c.cancel

@@ -128,7 +128,7 @@ func (c *Conn) waitToRead(ctx context.Context) {
 // mayLead reports whether a caller of Read may read the socket itself, and if not
 // whether the background needs to know that somebody waits for it.
 func (c *Conn) mayLead(ctx context.Context) (lead, wait bool) {
-	if !c.ep.cfg.Solo {
+	if !c.ep.lead {
 		return false, false
 	}
 	c.mu.Lock()
@@ -151,7 +151,7 @@ func (c *Conn) lead() {
 		}
 	}
 	c.mu.Lock()
-	others := c.read.n > 0
+	others := c.read.n > 0 || c.handler != nil
 	c.read.n++
 	c.mu.Unlock()
 	e.role.leave(others)

@@ -31,7 +31,7 @@ const (
 func (c *Conn) turn(now monotime.Time, budget int, advance bool) {
 	c.mu.Lock()
 	if advance {
-		c.sess.Advance(now)
+		c.advance(now)
 		c.expire(now)
 	}
 	w := c.events()
@@ -49,6 +49,12 @@ func (c *Conn) turn(now monotime.Time, budget int, advance bool) {
 	w |= c.transmit(now, budget, false)
 	c.mu.Unlock()
 	c.after(w)
+}
+
+// advance fires the session's timers. c.mu is held.
+func (c *Conn) advance(now monotime.Time) {
+	c.sess.Advance(now)
+	c.advanced = now
 }
 
 // events takes what happened out of the session. c.mu is held.
@@ -126,6 +132,11 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 	soonest, latest := now, monotime.Never
 	switch more := n >= limit; {
 	case !more:
+		if n == 0 && c.advanced == now {
+			// Nothing is left to do now. A deadline that says otherwise would be the
+			// session's mistake, and must not make the driver spin.
+			soonest = now.Add(txRetry)
+		}
 		c.pumping = c.pumping && !pump
 	case limit < budget: // the send queue is full
 		c.pumping = c.pumping && !pump
