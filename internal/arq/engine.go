@@ -192,6 +192,7 @@ func (e *Engine) MTU() int { return e.mtu }
 func (e *Engine) Stats(s *Stats) {
 	*s = e.stats
 	s.Stale = e.order.hold.stale
+	s.ReassemblyBytes, s.HeldMessages, s.HeldBytes = e.reasm.reserved, e.order.hold.messages, e.order.hold.bytes
 	s.RTT, s.RTTVar, s.MinRTT = e.rtt.srtt, e.rtt.rttvar, e.rtt.min
 	s.CongestionWindow, s.BytesInFlight, s.SendQueueBytes = e.cc.Window(), e.inFlight, e.queue.bytes
 }

@@ -13,6 +13,10 @@ type Stats struct {
 	// CongestionWindow, BytesInFlight and SendQueueBytes are in bytes of datagrams
 	// (the first two) and frames (the last, which counts what waits to be sent).
 	CongestionWindow, BytesInFlight, SendQueueBytes int
+	// ReassemblyBytes is what unfinished split messages may come to hold, HeldMessages
+	// and HeldBytes what waits for a missing ordered message: the gauges of the bounds
+	// of the same names in Limits.
+	ReassemblyBytes, HeldMessages, HeldBytes int
 	// DatagramsSent and DatagramsReceived count every datagram, ACKs and NACKs included.
 	DatagramsSent, DatagramsReceived uint64
 	// BytesSent and BytesReceived count UDP payload.
