@@ -367,3 +367,32 @@ func TestResendKeepsBytesThatTheSocketStillHolds(t *testing.T) {
 	first.Release()
 	second.Release()
 }
+
+func TestAProbeLeavesUnreliableFramesOut(t *testing.T) {
+	l := newLossTest(t, Config{})
+	n := l.settleRTT(50 * time.Millisecond)
+	r := l.e.nextReliable
+	t.Logf("# a reliable and an unreliable message share a datagram whose ACK is lost")
+	l.sendMode(300, protocol.Reliable)
+	l.sendMode(100, protocol.Unreliable)
+	l.want("both", n, r)
+	l.pass(l.e.rtt.rto())
+	b := l.e.Transmit(l.now)
+	if b == nil {
+		t.Fatal("no probe left")
+	}
+	_, frames, err := wire.ParseDatagramHeader(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f wire.Frame
+	size, err := f.Parse(frames)
+	if err != nil || !f.Reliability.IsReliable() || len(f.Payload) != 300 || size != len(frames) {
+		t.Errorf("the probe carries more than the reliable message: %d of %d bytes, %v", size, len(frames), err)
+	}
+	b.Release()
+	l.ack(n, n)
+	if !l.e.Drained() {
+		t.Error("not drained after the late ACK")
+	}
+}

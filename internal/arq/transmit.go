@@ -95,6 +95,10 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	}
 	e.unqueue(p)
 	if p.flying {
+		// A probe may still have unreliable frames, which may yet arrive as they left first.
+		if before := p.buf.N; e.stripUnreliable(p) > 0 {
+			e.charge(p, p.buf.N-before)
+		}
 		p.own()
 		e.stats.FramesResent += uint64(p.reliable)
 	} else {
