@@ -19,6 +19,7 @@ type ackQueue struct {
 	since   monotime.Time           // when the oldest pending one came; Never when none is pending
 	waiting int                     // datagrams noted since the last ACK was written
 	urgent  bool
+	partial bool // the last ACK left a part for the next, which has the echoes in it already
 }
 
 const (
@@ -94,14 +95,14 @@ func (q *ackQueue) worthRiding(now monotime.Time) bool {
 // append adds one ACK datagram of at most maxSize bytes to dst and forgets what it
 // names, oldest first; call again for the rest. It returns nil when nothing is pending.
 func (q *ackQueue) append(dst []byte, maxSize int) []byte {
-	if q.lossy > 0 && q.pending() {
+	if q.lossy > 0 && q.pending() && !q.partial {
 		q.echo()
 	}
 	dst = appendRanges(dst, wire.ACKID, maxSize, &q.ranges)
 	if dst == nil {
 		return nil
 	}
-	if q.pending() {
+	if q.partial = q.pending(); q.partial {
 		q.urgent = true // the rest of a flush under way
 		return dst
 	}

@@ -241,3 +241,23 @@ func TestALossyPathHearsEveryAckThrice(t *testing.T) {
 		}
 	}
 }
+
+// A range that ends at the highest number ends its datagram, so that what comes across the
+// wrap takes two. The second is the rest of the first, not another occasion to
+// repeat it.
+func TestAFlushInTwoPartsSaysNothingTwice(t *testing.T) {
+	var q ackQueue
+	q.init()
+	q.sawLoss()
+	for _, n := range []int64{1<<24 - 1, 1<<24 + 1, 1<<24 + 2} {
+		q.note(1, n, true)
+	}
+	first := named(t, q.append(nil, 100), wire.ACKID, 100, 1<<24)
+	second := named(t, q.append(nil, 100), wire.ACKID, 100, 1<<24)
+	if !slices.Equal(first, []int64{1<<24 - 1}) || !slices.Equal(second, []int64{1<<24 + 1, 1<<24 + 2}) {
+		t.Errorf("the ACKs name %v and %v", first, second)
+	}
+	if b := q.append(nil, 100); b != nil {
+		t.Errorf("a third ACK: % x", b)
+	}
+}

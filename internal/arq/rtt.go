@@ -29,6 +29,10 @@ const (
 	// assumedAckDelay is what a peer may sit on an ACK until enough samples tell:
 	// the slowest in use acknowledges every 100 ms.
 	assumedAckDelay = 100 * time.Millisecond
+	// leastAckDelay is granted whatever was learned: a peer that answered at once so
+	// far, as in the beginning of a connection or under load, may let the next lone
+	// datagram wait for company. It is the original's tick; ours waits maxAckDelay.
+	leastAckDelay = 10 * time.Millisecond
 	// ackDelaySamples is how many samples it takes to trust what was learned.
 	// Arbitrary.
 	ackDelaySamples = 8
@@ -72,7 +76,7 @@ func (r *rttEstimator) peerAckDelay() time.Duration {
 	if r.samples < ackDelaySamples {
 		return assumedAckDelay
 	}
-	return r.ackDelay
+	return max(r.ackDelay, leastAckDelay)
 }
 
 // rto is the retransmission timeout without backoff.

@@ -46,6 +46,21 @@ func TestTheTimeoutLearnsThePeersTick(t *testing.T) {
 	}
 }
 
+// The first datagrams of a connection are acknowledged at once, and so are those of a
+// busy one. Then one comes alone, and its ACK waits.
+func TestPromptAcksDoNotTeachThatThePeerNeverWaits(t *testing.T) {
+	var r rttEstimator
+	now := monotime.Time(1)
+	const roundTrip = 20 * time.Millisecond
+	for range 100 {
+		now = now.Add(roundTrip)
+		r.add(now, roundTrip)
+	}
+	if r.rto() <= roundTrip+maxAckDelay {
+		t.Errorf("rto %v fires before an ACK that takes %v", r.rto(), roundTrip+maxAckDelay)
+	}
+}
+
 func TestTheLeastRoundTripIsForgotten(t *testing.T) {
 	var r rttEstimator
 	r.add(1, 10*time.Millisecond)
