@@ -172,7 +172,7 @@ func (c *Conn) Stats() ConnStats {
 	var s ConnStats
 	c.mu.Lock()
 	c.sess.Stats(&s.Stats)
-	s.ReceiveQueueBytes = c.sess.Unread()
+	s.ReceiveQueueBytes, s.ReceiveQueueMessages = s.UnreadBytes, s.UnreadMessages
 	s.UnreliableDropped = c.dropped
 	c.mu.Unlock()
 	return s
