@@ -1,15 +1,12 @@
 package udp
 
 import (
-	"context"
 	"net"
 	"net/netip"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/raknet-go/raknet/internal/netsim"
 )
 
 type addrPorter struct {
@@ -28,8 +25,8 @@ func TestPeersAreKeyedByWhatTheirAddressSays(t *testing.T) {
 		{&net.UDPAddr{IP: net.IPv4(1, 2, 3, 4), Port: 5}, ap("1.2.3.4:5")},
 		{&net.UDPAddr{IP: net.ParseIP("fe80::1"), Port: 5, Zone: "eth0"}, ap("[fe80::1%eth0]:5")},
 		{&net.TCPAddr{IP: net.ParseIP("::ffff:1.2.3.4"), Port: 5}, ap("1.2.3.4:5")},
-		{addrPorter{netsim.Name("x"), ap("[::ffff:1.2.3.4]:5")}, ap("1.2.3.4:5")},
-		{netsim.Name("[2001:db8::1]:5"), ap("[2001:db8::1]:5")},
+		{addrPorter{name("x"), ap("[::ffff:1.2.3.4]:5")}, ap("1.2.3.4:5")},
+		{name("[2001:db8::1]:5"), ap("[2001:db8::1]:5")},
 		{nil, netip.AddrPort{}},
 		{(*net.UDPAddr)(nil), netip.AddrPort{}},
 	} {
@@ -43,8 +40,8 @@ func TestPeersAreKeyedByWhatTheirAddressSays(t *testing.T) {
 }
 
 func TestOtherAddressesGetASyntheticKey(t *testing.T) {
-	a, b := PeerOf(netsim.Name("a")), PeerOf(netsim.Name("b"))
-	require.Equal(t, a, PeerOf(netsim.Name("a")))
+	a, b := PeerOf(name("a")), PeerOf(name("b"))
+	require.Equal(t, a, PeerOf(name("a")))
 	require.NotEqual(t, a.AddrPort, b.AddrPort)
 	require.NotEqual(t, a.AddrPort, PeerOf(addrPorter{Addr: &net.UnixAddr{Name: "a", Net: "unixgram"}}).AddrPort)
 	for _, p := range []Peer{a, b} {
@@ -55,30 +52,23 @@ func TestOtherAddressesGetASyntheticKey(t *testing.T) {
 }
 
 func TestACarrierWithItsOwnAddresses(t *testing.T) {
-	n := netsim.New(1)
-	defer n.Close()
-	pc, err := n.ListenName("server")
-	require.NoError(t, err)
-	server := opened(t, Wrap(pc), nil)
-	pc, err = n.ListenName("client")
-	require.NoError(t, err)
-	client := opened(t, Wrap(pc), nil)
+	var all sync.Map
+	server := opened(t, Wrap(newCarrier(&all, "server")), nil)
+	client := opened(t, Wrap(newCarrier(&all, "client")), nil)
 
-	write(t, client, PeerOf(netsim.Name("server")), "hello")
+	write(t, client, PeerOf(name("server")), "hello")
 	in := read(t, server, 1)[0]
-	require.Equal(t, PeerOf(netsim.Name("client")), in.From)
+	require.Equal(t, PeerOf(name("client")), in.From)
 	write(t, server, in.From, "welcome")
 	require.Equal(t, "welcome", string(read(t, client, 1)[0].Bytes()))
 
-	_, err = server.WriteBatch([]Outbound{{To: Peer{AddrPort: in.From.AddrPort}}})
+	_, err := server.WriteBatch([]Outbound{{To: Peer{AddrPort: in.From.AddrPort}}})
 	require.ErrorIs(t, err, ErrAddress, "the key alone is no way to the peer")
 
-	c, err := n.DialContext(context.Background(), "", "server")
-	require.NoError(t, err)
-	dialled := opened(t, WrapConn(c), nil)
-	peer, _ := dialled.RemotePeer()
-	require.Equal(t, PeerOf(netsim.Name("server")), peer)
-	require.NoError(t, dialled.SetReadDeadline(time.Time{}))
+	dialled := opened(t, WrapConn(line{carrier: newCarrier(&all, "dialled"), far: "server"}), nil)
+	peer, connected := dialled.RemotePeer()
+	require.True(t, connected)
+	require.Equal(t, PeerOf(name("server")), peer)
 	write(t, dialled, Peer{}, "me too")
 	write(t, server, read(t, server, 1)[0].From, "you too")
 	require.Equal(t, "you too", string(read(t, dialled, 1)[0].Bytes()))

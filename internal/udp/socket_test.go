@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -280,10 +281,12 @@ func TestRefusalIsOverWithTheNextSend(t *testing.T) {
 			require.NoError(t, server.Close())
 			write(t, client, Peer{}, "nobody hears this")
 			write(t, client, Peer{}, "nor this, but no error either")
-			in := make([]Inbound, 1)
-			_, err := client.ReadBatch(in)
-			release(in[0])
-			require.True(t, IsTransient(err), "%v", err)
+			if runtime.GOOS != "windows" { // where the net package has it switched off
+				in := make([]Inbound, 1)
+				_, err := client.ReadBatch(in)
+				release(in[0])
+				require.True(t, IsTransient(err), "%v", err)
+			}
 
 			reborn := carriers["listen"](t, address)
 			write(t, client, Peer{}, "now")
