@@ -119,6 +119,7 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 	}
 	c := newConn(e, now, s.from, s.local, &session.Config{
 		Side: session.Server, MTU: out.MTU, Version: out.Version, LocalGUID: e.cfg.GUID, PeerGUID: out.GUID,
+		Unproven: e.cfg.NoCookies,
 	})
 	e.table.add(e, c)
 	e.reply2(s, out.MTU)

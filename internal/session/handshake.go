@@ -127,6 +127,7 @@ func plausibleIncoming(b []byte) bool {
 func (c *Conn) connect(now monotime.Time) {
 	c.state = Connected
 	c.connectedDue = true
+	c.credit.lift()
 	c.timers.stop(timerHandshake)
 	c.timers.stop(timerRequest)
 	c.startKeepalive(now)

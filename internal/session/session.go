@@ -81,6 +81,10 @@ type Config struct {
 	// EpochMilli plus the present time in milliseconds is what goes into the time
 	// stamps of control messages.
 	EpochMilli int64
+	// Unproven says that a server's client may not be where its datagrams come from: no
+	// cookie was asked for. Until its 0x13 comes, no more is sent than about three times
+	// what was received.
+	Unproven bool
 	// ARQ configures the engine. Init sets its MTU to the MTU above.
 	ARQ arq.Config
 	// Timing holds the durations; its zero value means all defaults.
@@ -106,6 +110,7 @@ type Conn struct {
 	handshake handshake
 	keepalive keepalive
 	strikes   bucket
+	credit    credit
 
 	controls     uint64 // control messages that arrived: not the application's
 	side         Side
@@ -133,6 +138,9 @@ func (c *Conn) Init(now monotime.Time, cfg *Config) {
 	c.timers.clear()
 	c.timers.requested = monotime.Never
 	c.keepalive.init(now)
+	if cfg.Unproven && cfg.Side == Server {
+		c.credit.bound()
+	}
 	c.startHandshake(now)
 }
 
@@ -147,6 +155,7 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 	if c.state == Dead || len(data) == 0 || data[0]&0x80 == 0 {
 		return arq.VerdictIgnored
 	}
+	c.credit.earn(len(data))
 	v := c.eng.Receive(now, b, data)
 	c.collect(now)
 	if c.state >= Closed {
@@ -226,7 +235,7 @@ func (c *Conn) sendControl(now monotime.Time, payload []byte, r protocol.Reliabi
 // datagram may complete it, so that Next has one more event (see Pending).
 func (c *Conn) Transmit(now monotime.Time) *pool.Buffer {
 	now = c.tick(now)
-	if c.state == Dead {
+	if c.state == Dead || c.credit.overdrawn() {
 		return nil
 	}
 	b := c.eng.Transmit(now)
@@ -234,6 +243,9 @@ func (c *Conn) Transmit(now monotime.Time) *pool.Buffer {
 		// The last unreliable message may just have left, which nobody acknowledges.
 		c.closeStep(now)
 		b = c.eng.Transmit(now)
+	}
+	if b != nil {
+		c.credit.spend(b.N)
 	}
 	if b != nil && wire.Classify(b.Bytes()) == wire.KindFrameSet {
 		c.keepalive.lastSent = now
@@ -247,7 +259,7 @@ func (c *Conn) Deadline() monotime.Time {
 	if c.state == Dead {
 		return monotime.Never
 	}
-	d := min(c.eng.Deadline(), c.timers.next())
+	d := c.deadline()
 	c.timers.requested = d
 	return d
 }
