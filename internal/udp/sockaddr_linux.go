@@ -20,7 +20,7 @@ type zones struct {
 // nameOf returns the zone of interface index as net.UDPAddr writes it.
 func (z *zones) nameOf(index uint32) string {
 	if z.index != index {
-		z.index, z.name = index, strconv.Itoa(int(index))
+		z.index, z.name = index, strconv.FormatUint(uint64(index), 10)
 		if i, err := net.InterfaceByIndex(int(index)); err == nil {
 			z.name = i.Name
 		}
