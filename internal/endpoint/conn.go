@@ -30,7 +30,6 @@ type Conn struct {
 
 	over  chan struct{} // closed when the connection was closed here or has ended
 	ready chan struct{} // dialed: closed when the connection is open; else nil
-	wake  gate          // the pump's
 	read  waiters
 	write waiters
 	turns gate // holds the token of the one blocked sender who is next
@@ -43,7 +42,7 @@ type Conn struct {
 	ended   bool // the session has ended
 	dead    bool // nothing is left of the session but unread messages
 	gone    bool // closed or ended; over is closed, or about to be
-	pumping bool // the pump was woken to send, and looks again before it rests
+	pumping bool // there is a pump, and it looks for more to send before it ends
 	calling bool // some goroutine is handing messages to the handler
 
 	advanced monotime.Time // when the session's timers were last looked at
@@ -79,7 +78,7 @@ type waiters struct {
 func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, local netip.Addr, cfg *session.Config) *Conn {
 	c := &Conn{
 		ep: e, peer: peer, local: local, server: cfg.Side == session.Server,
-		over: make(chan struct{}), wake: newGate(), turns: newGate(),
+		over: make(chan struct{}), turns: newGate(),
 	}
 	c.read.gate, c.write.gate = newGate(), newGate()
 	cfg.EpochMilli = e.epoch

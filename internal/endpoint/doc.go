@@ -4,14 +4,14 @@
 //
 // # Who runs
 //
-// Per socket there are two goroutines, and one more for every connection whose
-// handshake is complete:
+// Per socket there are two goroutines, and one more for every connection that is busy
+// sending:
 //
 //   - The reader takes batches of datagrams from the socket and applies each to its
 //     connection. After a batch every connection that received something gets one turn.
 //   - The driver gives a turn to every connection whose deadline has come.
-//   - A connection's pump rests unless there is work that may take long: sending in
-//     bulk, or cancelling a Context, which runs code of the user's.
+//   - A connection's pump sends in bulk what the others began and left. It ends when
+//     there is nothing left, or nothing that may leave now.
 //
 // A turn is bounded work: take the events, give messages to the handler, move a few
 // datagrams to the send queue, set the next deadline. A call of the user's (Send, Close)
@@ -43,7 +43,7 @@
 // # How it ends
 //
 // Close of a connection returns at once; the session drains, says farewell and
-// lingers, driven by reader and driver. When it is dead it leaves the table, the
-// driver's heap and its pump. A Solo endpoint closes itself then. Close of an endpoint
+// lingers, driven by reader and driver. When it is dead it leaves the table and the
+// driver's heap. A Solo endpoint closes itself then. Close of an endpoint
 // tells every peer, closes the socket, and with that every goroutine ends.
 package endpoint

@@ -19,7 +19,7 @@ const (
 	strangerShare = 16
 
 	// stepDatagrams is how many datagrams a connection sends when a shared goroutine
-	// serves it; with more to send it continues on a goroutine of its own, so that
+	// serves it; with more to send it continues on a goroutine of its own (the pump), so that
 	// bulk senders do not delay the others.
 	stepDatagrams = 8
 	// soloStepDatagrams is the same where the socket has no other connection to delay.

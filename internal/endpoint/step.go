@@ -19,8 +19,9 @@ const (
 	workBury                    // the session is dead
 	workRead                    // a reader may find something
 	workWrite                   // the blocked sender may find space
-	workPump                    // the pump has to go on sending
+	workPump                    // a pump has to go on sending
 	workSettle                  // receipts to tell about
+	workCancel                  // with workOver: somebody has the Context
 	workMore                    // to the pump: there may be more to send
 	workSent                    // to a sender: the send queue is to be flushed
 )
@@ -101,6 +102,9 @@ func (c *Conn) leave(err error) work {
 		return 0
 	}
 	c.gone, c.cause = true, err
+	if c.cancel != nil {
+		return workOver | workCancel
+	}
 	return workOver
 }
 
@@ -181,6 +185,9 @@ func (c *Conn) after(w work) {
 	}
 	if w&workOver != 0 {
 		close(c.over)
+		if w&workCancel != 0 {
+			go c.cancelContext() // which may run code of the user's
+		}
 		c.ep.role.kickLeader()
 	}
 	if w&workSettle != 0 {
@@ -195,10 +202,8 @@ func (c *Conn) after(w work) {
 	if w&workBury != 0 {
 		c.ep.bury(c)
 	}
-	if w&(workPump|workOver|workBury) != 0 {
-		c.wake.open()
-	}
 	if w&workPump != 0 {
+		go c.pump()
 		c.ep.role.resume() // acknowledgements are about to matter
 	}
 }
@@ -218,7 +223,6 @@ func (c *Conn) open() {
 	}
 	c.mu.Unlock()
 	room := e.register(c)
-	go c.pump()
 	if c.server {
 		e.table.post(c)
 		e.counters.accepted.Add(1)
