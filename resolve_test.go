@@ -44,15 +44,15 @@ func TestResolve(t *testing.T) {
 	require.Error(t, err)
 }
 
-// attempt is how a scripted target behaves.
+// scripted is how a target behaves.
 type scripted struct {
 	takes time.Duration
 	err   error
 }
 
-// run races scripted targets and returns who won, when each one started, and the
+// runRace races scripted targets and returns who won, when each one started, and the
 // results that were thrown away.
-func runRace(ctx context.Context, script map[string]scripted, names ...string) (winner string, err error, started map[string]time.Duration, discarded []string) {
+func runRace(ctx context.Context, script map[string]scripted, names ...string) (winner string, started map[string]time.Duration, discarded []string, err error) {
 	started = map[string]time.Duration{}
 	begin := time.Now()
 	starts := make(chan string, len(names))
@@ -77,7 +77,7 @@ func runRace(ctx context.Context, script map[string]scripted, names ...string) (
 	for n := range starts {
 		started[n] = <-ats
 	}
-	return winner, err, started, discarded
+	return winner, started, discarded, err
 }
 
 func TestRace(t *testing.T) {
@@ -85,36 +85,36 @@ func TestRace(t *testing.T) {
 	inBubble := func(f func(t *testing.T)) { synctest.Test(t, f) }
 
 	inBubble(func(t *testing.T) { // the first is fast enough: nobody else is bothered
-		w, err, started, _ := runRace(t.Context(), map[string]scripted{"a": {takes: 900 * time.Millisecond}}, "a", "b")
+		w, started, _, err := runRace(t.Context(), map[string]scripted{"a": {takes: 900 * time.Millisecond}}, "a", "b")
 		require.NoError(t, err)
 		require.Equal(t, "a", w)
 		require.Len(t, started, 1)
 	})
 	inBubble(func(t *testing.T) { // the first is slow
-		w, err, started, _ := runRace(t.Context(), map[string]scripted{"a": {takes: time.Hour}, "b": {takes: 10 * time.Millisecond}}, "a", "b", "c")
+		w, started, _, err := runRace(t.Context(), map[string]scripted{"a": {takes: time.Hour}, "b": {takes: 10 * time.Millisecond}}, "a", "b", "c")
 		require.NoError(t, err)
 		require.Equal(t, "b", w)
 		require.Equal(t, map[string]time.Duration{"a": 0, "b": fallbackDelay}, started)
 	})
 	inBubble(func(t *testing.T) { // the first fails: the second starts at once
-		w, err, started, _ := runRace(t.Context(), map[string]scripted{"a": {takes: time.Millisecond, err: failed}, "b": {takes: time.Second}}, "a", "b")
+		w, started, _, err := runRace(t.Context(), map[string]scripted{"a": {takes: time.Millisecond, err: failed}, "b": {takes: time.Second}}, "a", "b")
 		require.NoError(t, err)
 		require.Equal(t, "b", w)
 		require.Equal(t, time.Millisecond, started["b"])
 	})
 	inBubble(func(t *testing.T) { // all fail: the first one's reason counts
-		_, err, started, _ := runRace(t.Context(), map[string]scripted{"a": {err: failed, takes: 3 * time.Second}, "b": {err: errors.New("other")}}, "a", "b")
+		_, started, _, err := runRace(t.Context(), map[string]scripted{"a": {err: failed, takes: 3 * time.Second}, "b": {err: errors.New("other")}}, "a", "b")
 		require.Equal(t, failed, err)
 		require.Len(t, started, 2)
 	})
 	inBubble(func(t *testing.T) { // a server that answers is asked once
 		full := &offline.RefusedError{Reason: offline.NoFreeSlots}
-		_, err, started, _ := runRace(t.Context(), map[string]scripted{"a": {err: full}}, "a", "b")
+		_, started, _, err := runRace(t.Context(), map[string]scripted{"a": {err: full}}, "a", "b")
 		require.Equal(t, full, err)
 		require.Len(t, started, 1)
 	})
 	inBubble(func(t *testing.T) { // two win at the same moment: one is closed again
-		w, err, _, discarded := runRace(t.Context(), map[string]scripted{"a": {takes: 2 * time.Second}, "b": {takes: time.Second}}, "a", "b")
+		w, _, discarded, err := runRace(t.Context(), map[string]scripted{"a": {takes: 2 * time.Second}, "b": {takes: time.Second}}, "a", "b")
 		require.NoError(t, err)
 		require.Contains(t, []string{"a", "b"}, w)
 		require.NotContains(t, discarded, w)
@@ -122,11 +122,11 @@ func TestRace(t *testing.T) {
 	inBubble(func(t *testing.T) { // the context ends
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		_, err, _, _ := runRace(ctx, map[string]scripted{"a": {takes: time.Hour}, "b": {takes: time.Hour}}, "a", "b")
+		_, _, _, err := runRace(ctx, map[string]scripted{"a": {takes: time.Hour}, "b": {takes: time.Hour}}, "a", "b")
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 	inBubble(func(t *testing.T) { // only one address
-		w, err, _, _ := runRace(t.Context(), map[string]scripted{"a": {takes: time.Hour}}, "a")
+		w, _, _, err := runRace(t.Context(), map[string]scripted{"a": {takes: time.Hour}}, "a")
 		require.NoError(t, err)
 		require.Equal(t, "a", w)
 	})

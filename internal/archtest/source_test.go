@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -42,9 +43,20 @@ func (s *source) at(pos token.Pos) string {
 	return s.path + ":" + strconv.Itoa(s.fset.Position(pos).Line)
 }
 
-// sources parses every Go file of the module, nested modules left out.
+// sources returns every Go file of the module, parsed, nested modules left out.
 func sources(t *testing.T) []*source {
 	t.Helper()
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 10 || !slices.ContainsFunc(all, func(s *source) bool { return s.pkg == "." }) {
+		t.Fatalf("found only %d files: the test looks in the wrong place", len(all))
+	}
+	return all
+}
+
+var parsed = sync.OnceValues(func() ([]*source, error) {
 	const root = "../.."
 	var all []*source
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -80,14 +92,8 @@ func sources(t *testing.T) []*source {
 		all = append(all, s)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) < 10 || !slices.ContainsFunc(all, func(s *source) bool { return s.pkg == "." }) {
-		t.Fatalf("found only %d files: the test looks in the wrong place", len(all))
-	}
-	return all
-}
+	return all, err
+})
 
 // local returns the package of this module that an import path names.
 func local(importPath string) (pkg string, ok bool) {
