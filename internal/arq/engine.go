@@ -71,8 +71,9 @@ const (
 	VerdictUnsent                   // an ACK or NACK of what was never sent
 )
 
-// Alive reports whether the datagram proves that the peer is there.
-func (v Verdict) Alive() bool { return v <= VerdictDuplicate }
+// Alive reports whether the datagram proves that the peer is there. One that is
+// refused for want of room on this side does so, too.
+func (v Verdict) Alive() bool { return v <= VerdictDuplicate || v == VerdictRefused }
 
 // Violation reports whether no correct peer sends such a datagram.
 func (v Verdict) Violation() bool { return v == VerdictMalformed || v == VerdictUnsent }

@@ -121,6 +121,21 @@ func TestAcknowledgementsAloneKeepAPeerAlive(t *testing.T) {
 	}
 }
 
+// The application does not read, so that everything the peer sends is refused. It is not
+// the peer who is to blame.
+func TestRefusedDatagramsShowThatThePeerLives(t *testing.T) {
+	p := connectedPair(t, func(c, s *Config) {
+		s.ARQ.Limits.ReceiveBuffer = 1000
+		s.Timing.Ping, c.Timing.Ping = -1, -1
+		s.Timing.Idle, s.Timing.ReceiveStall = 5*time.Second, 10*time.Second
+	})
+	p.server.deaf = true
+	p.client.say(parcel(1, 1000), protocol.Reliable, 0)
+	p.client.say(parcel(2, 1000), protocol.Reliable, 0)
+	p.until("server gives up", 20*time.Second, func() bool { return p.server.closed != nil })
+	require.ErrorIs(t, p.server.closed, ErrReceiveOverflow)
+}
+
 func TestADeadPeerIsFoundAlthoughNobodySends(t *testing.T) {
 	for _, side := range []Side{Client, Server} {
 		p := connectedPair(t, nil)
