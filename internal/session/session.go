@@ -261,6 +261,9 @@ func (c *Conn) Deadline() monotime.Time {
 	}
 	d := c.deadline()
 	c.timers.requested = d
+	if c.credit.bounded {
+		c.timers.requested = max(d, c.now) // what waited for credit was due before
+	}
 	return d
 }
 

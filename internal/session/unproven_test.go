@@ -66,3 +66,19 @@ func TestUnprovenClientMissesTheReply(t *testing.T) {
 		})
 	}
 }
+
+// Being held up is not being asleep: it does not prolong the handshake.
+func TestUnprovenClientGetsNoMoreTime(t *testing.T) {
+	r := newRig(t, Config{Side: Server, Unproven: true})
+	r.raw(r.datagram(protocol.Reliable, request(1)))
+	for range 3 {
+		r.after(3 * time.Second)
+		r.raw(r.datagram(protocol.Reliable, request(1)))
+		r.raw(r.datagram(protocol.Reliable, request(1)))
+		r.after(0)
+	}
+	r.after(2 * time.Second)
+	if err := r.closedWith(); err != ErrHandshakeTimeout {
+		t.Fatalf("ended with %v", err)
+	}
+}
