@@ -100,6 +100,9 @@ func (n *node) hear() {
 			n.say("receipt %d: %s", ev.ID, fate)
 			u.receipts = append(u.receipts, fmt.Sprintf("%d=%s", ev.ID, fate))
 		case session.EventClosed:
+			if !u.deaf {
+				n.read(-1) // what had arrived stays readable, and an application reads it first
+			}
 			n.say("closed: %v", ev.Err)
 			u.closed = ev.Err.Error()
 		}

@@ -57,7 +57,12 @@ func (p *path) send(now monotime.Time, from side, port uint16, data []byte) stri
 			p.shelf[from] = append(p.shelf[from], f)
 			return fmt.Sprintf(" -- held as %d", len(p.shelf[from]))
 		case "dup":
-			p.flights = append(p.flights, f, f)
+			again := f
+			again.at = again.at.Add(r.by)
+			p.flights = append(p.flights, f, again)
+			if r.by > 0 {
+				return fmt.Sprintf(" -- twice, %v apart", r.by)
+			}
 			return " -- twice"
 		case "delay":
 			f.at = f.at.Add(r.by)

@@ -56,7 +56,7 @@ func showPayload(b []byte, whole bool) string {
 		}
 		return fmt.Sprintf("%c[%d:%d]", letter, from, from+len(b))
 	}
-	const most = 24
+	const most = 48
 	for _, c := range b {
 		if c < ' ' || c > '~' || c == '"' || c == '\\' || len(b) > most {
 			if len(b) > most {

@@ -127,8 +127,8 @@ func (w *world) nodes() []*node {
 func (w *world) launch(from side, port uint16, data []byte) {
 	w.count[from]++
 	fate := w.path.send(w.now, from, port, data)
-	if from == client && !w.host.listening || from == server && port != w.dialer.port {
-		fate += " -- to nobody"
+	if !w.present(from.other(), port) {
+		fate = " -- to nobody"
 	}
 	lines := showDatagram(data)
 	w.say(from.String()+"->"+from.other().String(), "%s%s", lines[0], fate)
@@ -137,13 +137,21 @@ func (w *world) launch(from side, port uint16, data []byte) {
 	}
 }
 
+// present reports whether anybody is there to receive.
+func (w *world) present(s side, port uint16) bool {
+	if s == server {
+		return w.host.listening
+	}
+	return port == w.dialer.port && (w.dialer.dialing || w.dialer.node != nil)
+}
+
 // arrive hands a datagram to its end, which settles later.
 func (w *world) arrive(f flight) {
-	if f.from == client {
-		if w.host.listening {
-			w.host.receive(f.port, f.data)
-		}
-	} else if f.port == w.dialer.port {
+	switch {
+	case !w.present(f.from.other(), f.port):
+	case f.from == client:
+		w.host.receive(f.port, f.data)
+	default:
 		w.dialer.receive(f.data)
 	}
 }
