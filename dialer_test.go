@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -181,6 +182,63 @@ func TestAnUpstreamDialerMayFail(t *testing.T) {
 		requireOp(t, err, op)
 		require.ErrorIs(t, err, errNoSockets)
 	}
+}
+
+// flaky is an upstream dialer whose sockets report, while told so, that nobody listens.
+type flaky struct {
+	raknet.UpstreamDialer
+	failing atomic.Bool
+	errors  atomic.Int32
+}
+
+func (f *flaky) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := f.UpstreamDialer.DialContext(ctx, network, address)
+	return &flakyConn{c, f}, err
+}
+
+type flakyConn struct {
+	net.Conn
+	f *flaky
+}
+
+func (c *flakyConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err == nil && c.f.failing.Load() {
+		c.f.errors.Add(1)
+		return 0, &net.OpError{Op: "read", Err: os.NewSyscallError("recvfrom", syscall.ECONNREFUSED)}
+	}
+	return n, err
+}
+
+func TestPassingErrorsOfTheSocketEndADialAndNoConnection(t *testing.T) {
+	story(t, good, raknet.ListenConfig{}, func(w *world) {
+		f := &flaky{UpstreamDialer: w.network}
+		f.failing.Store(true)
+		_, err := raknet.Dialer{UpstreamDialer: f, MaxTransientErrors: 3}.Dial(serverAddress)
+		requireOp(w, err, "dial")
+		require.ErrorIs(w, err, syscall.ECONNREFUSED)
+		require.EqualValues(w, 4, f.errors.Load())
+
+		_, err = raknet.Dialer{UpstreamDialer: f, MaxTransientErrors: -1}.Dial(serverAddress)
+		require.ErrorIs(w, err, context.DeadlineExceeded)
+
+		f.failing.Store(false)
+		client, err := raknet.Dialer{UpstreamDialer: f, MaxTransientErrors: 1}.Dial(serverAddress)
+		require.NoError(w, err)
+		conn, err := w.listener.Accept()
+		require.NoError(w, err)
+		f.failing.Store(true)
+		for range 50 {
+			_, err := conn.Write([]byte{0xfe})
+			require.NoError(w, err)
+			w.pass(50 * time.Millisecond)
+		}
+		f.failing.Store(false)
+		for range 50 {
+			_, err := client.ReadPacket()
+			require.NoError(w, err)
+		}
+	})
 }
 
 func TestAddressesThatAreNone(t *testing.T) {

@@ -70,7 +70,8 @@ type Config struct {
 	// its own, never by one that serves connections; lines are dropped when it is slow. Nil: discard.
 	Log *slog.Logger
 	// MaxTransient is how many errors in a row reading the socket may give before
-	// the endpoint ends with the last of them. Default and negative: no limit.
+	// the endpoint ends with the last of them while it has no connection that is
+	// complete. Default and negative: no limit.
 	MaxTransient int
 	// Solo marks an endpoint that was opened for the one connection that Dial makes:
 	// it closes itself and the socket when the dial fails or the connection is dead,

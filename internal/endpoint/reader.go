@@ -94,7 +94,10 @@ func (e *Endpoint) readFailed(err error) bool {
 	if !udp.IsTransient(err) {
 		r.unknown++
 	}
-	if limit := e.cfg.MaxTransient; limit > 0 && r.failures > limit || r.unknown >= brokenAfter {
+	// Once a connection is up, only its own silence ends it: anybody can forge the ICMP
+	// messages behind most of these errors, and a peer may come back.
+	dialing := e.live.Load() == 0
+	if limit := e.cfg.MaxTransient; dialing && limit > 0 && r.failures > limit || r.unknown >= brokenAfter {
 		e.fail(err)
 		return false
 	}
