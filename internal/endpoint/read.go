@@ -85,7 +85,7 @@ func (c *Conn) take(ctx context.Context, d *arq.Delivery, waited bool) (err erro
 		c.mu.Unlock()
 		return nil, false
 	}
-	more := c.read.n > 0 && c.sess.Pending()
+	more := c.read.n > 0 && c.sess.MessagePending()
 	c.mu.Unlock()
 	if more {
 		c.read.gate.open() // for the next who waits
@@ -164,7 +164,7 @@ func (c *Conn) readable() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.gone || c.handler != nil || c.sess.Pending()
+	return c.gone || c.handler != nil || c.sess.MessagePending()
 }
 
 // Handle gives every message from now on, and those that wait, to fn: at once, in the

@@ -36,7 +36,7 @@ func (c *Conn) turn(now monotime.Time, budget int, advance bool) {
 		c.expire(now)
 	}
 	w := c.events()
-	if w&workOpen != 0 || c.handler != nil && c.opened && c.sess.Pending() {
+	if w&workOpen != 0 || c.handler != nil && c.opened && c.sess.MessagePending() {
 		// What the handler sends waits for the transmit below, so that the answers
 		// to a batch leave as one.
 		c.held++
@@ -129,7 +129,9 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 	if n > 0 {
 		e.tx.push(bufs[:n], c.peer, c.local, nil)
 	}
-	if w |= c.mourn(); w != 0 {
+	// Sending, too, brings events about: an unreliable message that grew too old in the
+	// queue is reported lost.
+	if w |= c.events(); w&^workSettle != 0 {
 		c.pumping = false
 		return w
 	}
@@ -160,7 +162,7 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 		}
 		e.driver.arm(now, c, max(at, soonest))
 	}
-	if c.read.n > 0 && c.sess.Pending() {
+	if c.read.n > 0 && c.sess.MessagePending() {
 		w |= workRead
 	}
 	if c.write.n > 0 && c.sess.SendSpace() >= c.write.want {

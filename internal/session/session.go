@@ -304,8 +304,11 @@ func (c *Conn) Unread() int { return c.inbox.bytes }
 
 // Pending reports whether Next or NextMessage has something to give.
 func (c *Conn) Pending() bool {
-	return c.connectedDue || c.closedDue || c.eng.ReceiptsReady() || c.state != Handshaking && c.inbox.len() > 0
+	return c.connectedDue || c.closedDue || c.eng.ReceiptsReady() || c.MessagePending()
 }
+
+// MessagePending reports whether NextMessage has something to give.
+func (c *Conn) MessagePending() bool { return c.state != Handshaking && c.inbox.len() > 0 }
 
 // Release drops unread messages and every other buffer, and leaves c Dead without
 // further events. For connections that are forgotten.
