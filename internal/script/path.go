@@ -103,13 +103,13 @@ func (p *path) take(now monotime.Time, to side) []flight {
 	return due
 }
 
-// release returns held datagrams by their numbers from 1, or all.
+// release returns held datagrams by their numbers from 1, or all that are left.
 func (p *path) release(from side, order []string) ([]flight, error) {
 	shelf := p.shelf[from]
 	var out []flight
 	if len(order) == 0 {
-		out, p.shelf[from] = shelf, nil
-		return out, nil
+		p.shelf[from] = nil
+		return slices.DeleteFunc(shelf, func(f flight) bool { return f.data == nil }), nil
 	}
 	for _, s := range order {
 		i, err := strconv.Atoi(s)
