@@ -96,6 +96,7 @@ func New(s udp.Socket, cfg Config) (*Endpoint, error) {
 	e.driver.init(e.clock)
 	e.tx = txFIFO{sock: s, kick: e.driver.kick, k: &e.counters}
 	e.role.init(e.interrupt)
+	e.reader.in = make([]udp.Inbound, readFirst)
 	e.reader.stale = true // a socket from elsewhere may have a deadline
 	if cfg.Accepting {
 		var keys [2]siphash.Key

@@ -6,8 +6,10 @@ import "time"
 // users do set.
 const (
 	// readBatch is how many datagrams one call reads at most. It bounds how long
-	// the first of a batch waits for its answer behind the others.
+	// the first of a batch waits for its answer behind the others. An endpoint begins
+	// with readFirst, since each holds a buffer of 2 KiB, and doubles when that is not enough.
 	readBatch = 64
+	readFirst = 4
 	// holdDatagrams is how many datagrams in a row are applied to one connection
 	// under one hold of its lock. A sender of many may make its own user wait that
 	// long, some 50 µs.

@@ -15,7 +15,7 @@ import (
 
 // reader is what reading the socket needs. It belongs to whoever has the role.
 type reader struct {
-	in        [readBatch]udp.Inbound
+	in        []udp.Inbound // grows to readBatch when reads fill it
 	strangers []stranger
 	dirty     []*Conn // received something in this batch
 	last      *Conn   // the connection of the datagram before
@@ -67,12 +67,15 @@ func (e *Endpoint) interrupt() { e.sock.SetReadDeadline(time.Unix(1, 0)) }
 // endpoint has ended.
 func (e *Endpoint) readOnce() bool {
 	r := &e.reader
-	n, err := e.sock.ReadBatch(r.in[:])
+	n, err := e.sock.ReadBatch(r.in)
 	if err != nil {
 		return e.readFailed(err)
 	}
 	r.failures, r.unknown = 0, 0
 	e.process(e.clock.Now(), r.in[:n])
+	if n == len(r.in) && n < readBatch {
+		r.in = append(r.in, make([]udp.Inbound, n)...)
+	}
 	return true
 }
 

@@ -40,8 +40,8 @@ type txFIFO struct {
 	idle    chan struct{} // closed, and cleared, when there is nothing left; nil: nobody asked
 
 	// The leader's.
-	batch [txBatch]outgoing
-	out   [txBatch]udp.Outbound
+	batch []outgoing
+	out   []udp.Outbound
 }
 
 // room returns how many datagrams still go in. It is a hint: what several pushers do
@@ -65,7 +65,7 @@ func (q *txFIFO) push(bufs []*pool.Buffer, to udp.Peer, local netip.Addr, probe 
 }
 
 func (q *txFIFO) grow(n int) {
-	ring := make([]outgoing, max(2*len(q.ring), 64))
+	ring := make([]outgoing, max(2*len(q.ring), 16))
 	for i := range n {
 		ring[i] = q.ring[(q.head+i)&(len(q.ring)-1)]
 	}
@@ -111,6 +111,10 @@ func (q *txFIFO) flush(batches int) {
 func (q *txFIFO) take() int {
 	have := int(q.n.Load())
 	n := min(have, txBatch)
+	for len(q.batch) < n {
+		q.batch = append(q.batch, make([]outgoing, max(len(q.batch), 4))...)
+		q.out = make([]udp.Outbound, len(q.batch))
+	}
 	for i := range n {
 		at := &q.ring[(q.head+i)&(len(q.ring)-1)]
 		q.batch[i] = *at
