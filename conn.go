@@ -36,9 +36,10 @@ func peerAddr(p udp.Peer) net.Addr {
 }
 
 // Read waits for a message and copies it into b. A message that b is too small for
-// is lost, and the error is [ErrBufferTooSmall]; ReadPacket needs no guess of the size. When
-// the peer has closed the connection and all its messages were read, the error is
-// [io.EOF] itself, not wrapped, so that [io.Copy] and [io.ReadAll] end well.
+// is lost, and the error is [ErrBufferTooSmall]; ReadPacket needs no guess of the
+// size. When the peer has closed the connection and all its messages were read, the
+// error is [io.EOF] itself, not wrapped, so that [io.Copy] and [io.ReadAll] end
+// well.
 func (c *Conn) Read(b []byte) (int, error) {
 	n, err := c.ec.Read(b)
 	if err != nil {
@@ -72,10 +73,11 @@ func (c *Conn) Receive(ctx context.Context) (Message, error) {
 }
 
 // Handle gives every message from now on, and those that wait to be read, to fn, in
-// order and one at a time. Read, ReadPacket and Receive get nothing from then on. fn is called by the goroutine that serves
-// the whole socket: it must return quickly and must not block, and the message's Data is
-// valid only until it returns. Sending from fn is fine while the send buffer has
-// room. A panic in fn ends the connection. A nil fn goes back to reading.
+// order and one at a time. Read, ReadPacket and Receive get nothing from then on.
+// fn is called by the goroutine that serves the whole socket: it must return
+// quickly and must not block, and the message's Data is valid only until it
+// returns. Sending from fn is fine while the send buffer has room. A panic in fn
+// ends the connection. A nil fn goes back to reading.
 func (c *Conn) Handle(fn func(Message)) {
 	if fn == nil {
 		c.ec.Handle(nil)

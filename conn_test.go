@@ -534,7 +534,8 @@ func TestConnIsSafeForConcurrentUse(t *testing.T) {
 	})
 }
 
-// Half a megabyte a second in large messages, as a game server sends when a player joins, on a healthy link.
+// Half a megabyte a second in large messages, as a game server sends when a player
+// joins, on a healthy link.
 func TestLargeWritesDoNotBlockOnAHealthyLink(t *testing.T) {
 	story(t, netsim.Link{Delay: 10 * time.Millisecond, Bandwidth: 12_500_000}, raknet.ListenConfig{}, func(w *world) {
 		client, server := w.dial(raknet.Dialer{})

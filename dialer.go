@@ -25,17 +25,18 @@ type Dialer struct {
 	// ErrorLog receives what an operator may want to know, such as errors of the
 	// socket. Nil: nothing is logged.
 	ErrorLog *slog.Logger
-	// UpstreamDialer opens a connected socket, for the network "udp" and the address
-	// as it was given. Every Read and Write of the result must be one datagram. Each
-	// attempt of a dial opens one, and the connection closes it. Nil: a UDP socket to each
-	// address of the host in turn, IPv4 first.
+	// UpstreamDialer opens a connected socket, for the network "udp" and the address as
+	// it was given. Every Read and Write of the result must be one datagram. Each
+	// attempt of a dial opens one, and the connection closes it. Nil: a UDP socket to
+	// each address of the host in turn, IPv4 first.
 	UpstreamDialer UpstreamDialer
 	// MaxTransientErrors is how many errors in a row the socket may give during the
-	// handshake, such as that nobody listens at the port, before the dial fails with the last
-	// of them. Default 10. -1: no limit.
+	// handshake, such as that nobody listens at the port, before the dial fails with
+	// the last of them. Default 10. -1: no limit.
 	MaxTransientErrors int
-	// MaxMTU is the largest datagram tried, counting 28 bytes of headers, 400 to 1492. Default
-	// 1492. Sizes that the path does not carry are found out and avoided without it.
+	// MaxMTU is the largest datagram tried, counting 28 bytes of headers, 400 to 1492.
+	// Default 1492. Sizes that the path does not carry are found out and avoided
+	// without it.
 	MaxMTU uint16
 
 	// ProtocolVersion is the version to speak. 0: 11, and when the server names
@@ -56,7 +57,8 @@ type Dialer struct {
 
 // Pong is a server's answer to a ping.
 type Pong struct {
-	// Data is what the server shows in server lists. It belongs to the caller and is never nil.
+	// Data is what the server shows in server lists. It belongs to the caller and is
+	// never nil.
 	Data []byte
 	// GUID is the number by which the server calls itself.
 	GUID int64
@@ -114,7 +116,8 @@ func (d Dialer) PingTimeout(address string, timeout time.Duration) ([]byte, erro
 	return d.PingContext(ctx, address)
 }
 
-// PingContext is [Dialer.Ping] that repeats the question until an answer comes or the context ends.
+// PingContext is [Dialer.Ping] that repeats the question until an answer comes or
+// the context ends.
 func (d Dialer) PingContext(ctx context.Context, address string) ([]byte, error) {
 	p, err := d.PingInfo(ctx, address)
 	return p.Data, err
@@ -133,7 +136,8 @@ func (d Dialer) PingInfo(ctx context.Context, address string) (Pong, error) {
 	return p, nil
 }
 
-// target is a place to dial: one address of a host, or whatever an UpstreamDialer makes of its name.
+// target is a place to dial: one address of a host, or whatever an UpstreamDialer
+// makes of its name.
 type target struct {
 	addr     net.Addr       // for errors and the tracer
 	addrPort netip.AddrPort // not valid: name is for the UpstreamDialer

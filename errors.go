@@ -13,31 +13,42 @@ import (
 var (
 	// ErrBufferTooSmall means that the next message did not fit into the slice given
 	// to [Conn.Read]. The message is gone: read into a larger slice, or use ReadPacket.
-	ErrBufferTooSmall error = errors.New("buffer is too small for the message, which was dropped: pass a larger one or use ReadPacket")
-	// ErrMessageTooLarge means that a message is larger than [Limits] lets this side send.
-	ErrMessageTooLarge error = errors.New("message is too large to send: split it up, or raise Limits.MaxFragments or Limits.SendBuffer")
-	// ErrEmptyMessage means that a message had no bytes. The protocol cannot carry such a message.
-	ErrEmptyMessage error = errors.New("cannot send an empty message: RakNet messages have at least one byte")
+	ErrBufferTooSmall = errors.New("buffer is too small for the message, which was dropped: pass a " +
+		"larger one or use ReadPacket")
+	// ErrMessageTooLarge means that a message is larger than [Limits] lets this side
+	// send.
+	ErrMessageTooLarge = errors.New("message is too large to send: split it up, or raise " +
+		"Limits.MaxFragments or Limits.SendBuffer")
+	// ErrEmptyMessage means that a message had no bytes. The protocol cannot carry such
+	// a message.
+	ErrEmptyMessage = errors.New("cannot send an empty message: RakNet messages have at least one byte")
 	// ErrReservedID means that a message starts with a byte that RakNet uses itself:
 	// 0x00, 0x03, 0x04, 0x09, 0x10, 0x13, 0x15 or 0x18.
-	ErrReservedID error = errors.New("the first byte of the message is reserved by RakNet: start messages with an identifier of your own, such as 0xfe")
+	ErrReservedID = errors.New("the first byte of the message is reserved by RakNet: start messages " +
+		"with an identifier of your own, such as 0xfe")
 	// ErrInvalidChannel means that [SendOptions].Channel is above 31.
-	ErrInvalidChannel error = errors.New("no such ordering channel: use 0 to 31")
-	// ErrInvalidReliability means that [SendOptions].Reliability is none of the eight modes.
-	ErrInvalidReliability error = errors.New("no such delivery mode: use one of the Reliability constants")
-	// ErrInvalidPriority means that [SendOptions].Priority is none of the four priorities.
-	ErrInvalidPriority error = errors.New("no such priority: use one of the Priority constants")
-	// ErrTooManyReceipts means that too many receipts of the connection are open. Wait for some of them first.
-	ErrTooManyReceipts error = errors.New("too many receipts are open: wait for some of them before sending with another")
+	ErrInvalidChannel = errors.New("no such ordering channel: use 0 to 31")
+	// ErrInvalidReliability means that [SendOptions].Reliability is none of the eight
+	// modes.
+	ErrInvalidReliability = errors.New("no such delivery mode: use one of the Reliability constants")
+	// ErrInvalidPriority means that [SendOptions].Priority is none of the four
+	// priorities.
+	ErrInvalidPriority = errors.New("no such priority: use one of the Priority constants")
+	// ErrTooManyReceipts means that too many receipts of the connection are open. Wait
+	// for some of them first.
+	ErrTooManyReceipts = errors.New("too many receipts are open: wait for some of them before sending " +
+		"with another")
 	// ErrReceiptLost is what [Receipt.Err] says of an unreliable message that was not
-	// acknowledged in time. It may have arrived nevertheless: only its acknowledgement is missing.
-	ErrReceiptLost error = errors.New("message was not acknowledged and is not resent: it was probably lost")
+	// acknowledged in time. It may have arrived nevertheless: only its acknowledgement
+	// is missing.
+	ErrReceiptLost = errors.New("message was not acknowledged and is not resent: it was probably lost")
 	// ErrNotSupported is here for programs that mention it. Nothing returns it.
-	ErrNotSupported error = errors.New("not supported")
+	ErrNotSupported = errors.New("not supported")
 )
 
 // Errors that say why a connection or listener ended. For each, errors.Is also
-// finds [net.ErrClosed]. Timeout() is false for all of them: waiting longer does not help.
+// finds [net.ErrClosed]. Timeout() is false for all of them: waiting longer does
+// not help.
 var (
 	// ErrListenerClosed means that the listener was closed by Close or Shutdown.
 	ErrListenerClosed error = &endError{"listener is closed"}
@@ -55,7 +66,8 @@ var (
 	// ErrUndelivered means that this side called Close, and the peer did not
 	// acknowledge everything written before within [Timeouts].Close.
 	ErrUndelivered error = &endError{"connection closed on this side before the peer acknowledged everything written"}
-	// ErrHandlerPanic means that a function given to [Conn.Handle] or [ListenConfig].Handler panicked.
+	// ErrHandlerPanic means that a function given to [Conn.Handle] or
+	// [ListenConfig].Handler panicked.
 	ErrHandlerPanic error = &endError{"connection closed: its message handler panicked"}
 	// ErrReplaced means that the peer, which had fallen silent, proved its address and
 	// connected anew: it had forgotten this connection.
@@ -67,13 +79,14 @@ var (
 	ErrProtocolViolation error = &endError{"connection closed: the peer broke the rules of the protocol too often"}
 )
 
-// ErrIgnoreRequest is what [ListenConfig].Admit returns to leave a request without any answer.
-var ErrIgnoreRequest error = errors.New("connection request is to be ignored")
+// ErrIgnoreRequest is what [ListenConfig].Admit returns to leave a request without
+// any answer.
+var ErrIgnoreRequest = errors.New("connection request is to be ignored")
 
 // ErrNoAnswer means that a server did not answer a dial or a ping at all. It comes
 // together with the error of the context or time limit that ended the wait, so
 // Timeout() is true for it in a [*net.OpError].
-var ErrNoAnswer error = errors.New("no answer: check address and port, and that UDP passes every firewall on the way")
+var ErrNoAnswer = errors.New("no answer: check address and port, and that UDP passes every firewall on the way")
 
 // endError is the end of a connection or listener for a reason other than a disconnect.
 type endError struct{ text string }
@@ -81,8 +94,9 @@ type endError struct{ text string }
 func (e *endError) Error() string        { return e.text }
 func (e *endError) Is(target error) bool { return target == net.ErrClosed }
 
-// VersionError says that server and client speak no common version of the
-// protocol. Bedrock since 1.19.30 is version 11, before that 10; the original engine 4.08x is 6.
+// VersionError says that server and client speak no common version of the protocol.
+// Bedrock since 1.19.30 is version 11, before that 10; the original engine 4.08x is
+// 6.
 type VersionError struct {
 	Client byte // the version the client asked for
 	Server byte // the version the server says it speaks
@@ -90,8 +104,8 @@ type VersionError struct {
 
 // Error names both versions.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the server speaks RakNet version %d, the client version %d: set ProtocolVersion of the Dialer, or ProtocolVersions of the ListenConfig",
-		e.Server, e.Client)
+	return fmt.Sprintf("the server speaks RakNet version %d, the client version %d: "+
+		"set ProtocolVersion of the Dialer, or ProtocolVersions of the ListenConfig", e.Server, e.Client)
 }
 
 // RejectReason says why a server refused a connection.
@@ -103,7 +117,8 @@ const (
 	RejectNoFreeSlots RejectReason = iota
 	// RejectBanned means that the server does not want this client (0x17).
 	RejectBanned
-	// RejectAlreadyConnected means that the client's address or GUID is connected already (0x12).
+	// RejectAlreadyConnected means that the client's address or GUID is connected
+	// already (0x12).
 	RejectAlreadyConnected
 	// RejectRecentlyConnected means that the client came back too soon (0x1a).
 	RejectRecentlyConnected
@@ -112,7 +127,8 @@ const (
 	// RejectSecurityRequired means that the server wants the key exchange of the
 	// original engine, which this library does not have (0x0a, 0x0b).
 	RejectSecurityRequired
-	// RejectAttemptFailed means that the server gave up on the attempt without a reason (0x11).
+	// RejectAttemptFailed means that the server gave up on the attempt without a reason
+	// (0x11).
 	RejectAttemptFailed
 )
 
@@ -176,7 +192,8 @@ func opError(op string, source, addr net.Addr, err error) error {
 	return &net.OpError{Op: op, Net: network, Source: source, Addr: addr, Err: err}
 }
 
-// network is the Net of every OpError, and the network that addresses without one of their own report.
+// network is the Net of every OpError, and the network that addresses without one
+// of their own report.
 const network = "raknet"
 
 // contextError is the end of a context: its error, and its cause when that says more.
@@ -185,7 +202,8 @@ type contextError struct {
 	detail     error // what was being waited for, or nil
 }
 
-// contextErr describes why ctx ended. detail, which may be nil, says what was still missing.
+// contextErr describes why ctx ended. detail, which may be nil, says what was still
+// missing.
 func contextErr(ctx context.Context, detail error) error {
 	return &contextError{ctx.Err(), context.Cause(ctx), detail}
 }
@@ -218,5 +236,6 @@ func (e *contextError) Is(target error) bool { return target == os.ErrDeadlineEx
 // Timeout is true when the context's deadline passed.
 func (e *contextError) Timeout() bool { return errors.Is(e.err, context.DeadlineExceeded) }
 
-// Temporary is what net.Error asks for: a deadline of one call leaves the connection usable.
+// Temporary is what net.Error asks for: a deadline of one call leaves the
+// connection usable.
 func (e *contextError) Temporary() bool { return e.Timeout() }

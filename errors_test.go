@@ -17,7 +17,8 @@ import (
 	"github.com/raknet-go/raknet/internal/session"
 )
 
-// Whatever ends a connection, programs that only ask whether it is closed get their answer.
+// Whatever ends a connection, programs that only ask whether it is closed get their
+// answer.
 func TestEveryEndIsAClosedConnection(t *testing.T) {
 	ends := []error{
 		session.ErrClosed, session.ErrCloseTimeout, session.ErrDisconnected, session.ErrIdleTimeout,

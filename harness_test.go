@@ -86,7 +86,8 @@ func (w *world) cut() (mend func()) {
 	return func() { w.network.SetFilter(nil) }
 }
 
-// async runs f beside the test and returns what waits for its end and says how long it took.
+// async runs f beside the test and returns what waits for its end and says how long
+// it took.
 func async(f func()) (wait func() time.Duration) {
 	done := make(chan time.Duration, 1)
 	start := time.Now()

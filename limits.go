@@ -25,7 +25,8 @@ type Limits struct {
 	// then lose messages of more than 2048 fragments, PocketMine ones of more than
 	// 127. Default 2048, which is 2.8 MiB at the largest MTU.
 	MaxFragments int
-	// ReceiveFragments bounds the fragments of one message that the peer may send. Default 8192.
+	// ReceiveFragments bounds the fragments of one message that the peer may send.
+	// Default 8192.
 	ReceiveFragments int
 	// ReassemblyBytes bounds the memory of messages of which fragments are still
 	// missing. More is left unacknowledged. Default 8 MiB.
@@ -62,11 +63,12 @@ func (l Limits) arq() arq.Limits {
 // means its default.
 type Timeouts struct {
 	// Handshake is how long the whole handshake may take: of a Dial whose context has
-	// no deadline, and of a client at a listener. Default 10 seconds. Negative: the default.
+	// no deadline, and of a client at a listener. Default 10 seconds. Negative: the
+	// default.
 	Handshake time.Duration
 	// Idle is how long the peer may be silent before the connection ends with
-	// [ErrIdleTimeout]. Pings keep a healthy connection from ever being silent. Default 10
-	// seconds. Negative: never.
+	// [ErrIdleTimeout]. Pings keep a healthy connection from ever being silent. Default
+	// 10 seconds. Negative: never.
 	Idle time.Duration
 	// Ping is how long nothing that asks for an answer may leave before a ping does.
 	// Pings measure the round trip and keep address translators open. At most a
@@ -74,7 +76,8 @@ type Timeouts struct {
 	// shows that the peer is gone.
 	Ping time.Duration
 	// Close is how long Close goes on delivering, in the background, what was written
-	// before. What is not acknowledged by then is lost. Default 5 seconds. Negative: not at all.
+	// before. What is not acknowledged by then is lost. Default 5 seconds. Negative:
+	// not at all.
 	Close time.Duration
 	// ReceiveStall is how long the receive buffer may stay full before the connection
 	// ends with [ErrReceiveOverflow]. Default 10 seconds. Negative: for ever.

@@ -26,9 +26,10 @@ type UpstreamPacketListener interface {
 	ListenPacket(network, address string) (net.PacketConn, error)
 }
 
-// ListenConfig holds the settings of a listener. The zero value is ready to use.
-// Of each number zero means the default and, unless the field says otherwise, a
-// negative number no limit. The config is copied by Listen and Serve; changing it later has no effect.
+// ListenConfig holds the settings of a listener. The zero value is ready to use. Of
+// each number zero means the default and, unless the field says otherwise, a
+// negative number no limit. The config is copied by Listen and Serve; changing it
+// later has no effect.
 type ListenConfig struct {
 	// ErrorLog receives what an operator may want to know, such as errors of the
 	// socket. Nothing is logged for each datagram of a stranger. Nil: nothing is logged.
@@ -59,12 +60,13 @@ type ListenConfig struct {
 	// AcceptBacklog bounds the complete connections that wait for Accept; clients
 	// beyond are told that the server is full. Default 128.
 	AcceptBacklog int
-	// Admit decides on each client whose address is proven (unless DisableCookies is set),
-	// before the connection takes any memory. A [*RejectedError] refuses with its
-	// reason, [ErrIgnoreRequest] without an answer, any other error as RejectNoFreeSlots. Invalid
-	// password, security required and attempt failed cannot be told at this point and are
-	// sent as RejectBanned. Admit is called by the goroutine that serves the socket: it must
-	// return quickly and not call the listener. Nil: everybody is welcome.
+	// Admit decides on each client whose address is proven (unless DisableCookies is
+	// set), before the connection takes any memory. A [*RejectedError] refuses with its
+	// reason, [ErrIgnoreRequest] without an answer, any other error as
+	// RejectNoFreeSlots. Invalid password, security required and attempt failed cannot
+	// be told at this point and are sent as RejectBanned. Admit is called by the
+	// goroutine that serves the socket: it must return quickly and not call the
+	// listener. Nil: everybody is welcome.
 	Admit func(*ConnRequest) error
 	// Pong returns the data that answers a server list ping, instead of what
 	// PongData set. It is called by the goroutine that serves the socket and must return
@@ -79,8 +81,8 @@ type ListenConfig struct {
 	Congestion Congestion
 	// Tracer is told of connections opening and closing. Nil: nobody is.
 	Tracer *Tracer
-	// Handler is given every message of every connection, instead of Read and
-	// Receive: see [Conn.Handle]. Accept need not be called then. Nil: connections are read.
+	// Handler is given every message of every connection, instead of Read and Receive:
+	// see [Conn.Handle]. Accept need not be called then. Nil: connections are read.
 	Handler func(*Conn, Message)
 }
 
@@ -105,7 +107,8 @@ type PingRequest struct {
 	Addr net.Addr
 	// GUID is what the pinging program calls itself.
 	GUID int64
-	// OnlyIfOpen says that the ping asks for an answer only while the server has room. It has.
+	// OnlyIfOpen says that the ping asks for an answer only while the server has room.
+	// It has.
 	OnlyIfOpen bool
 }
 
@@ -192,7 +195,9 @@ func (conf ListenConfig) endpoint(l *Listener) endpoint.Config {
 	}
 	if conf.Admit != nil {
 		c.Admit = func(r *endpoint.Request) byte {
-			req := ConnRequest{Addr: peerAddr(r.Peer), AddrPort: r.Peer.AddrPort, GUID: r.GUID, ProtocolVersion: r.Version, MTU: r.MTU}
+			req := ConnRequest{
+				Addr: peerAddr(r.Peer), AddrPort: r.Peer.AddrPort, GUID: r.GUID, ProtocolVersion: r.Version, MTU: r.MTU,
+			}
 			err := conf.Admit(&req)
 			if err == nil {
 				return 0
@@ -293,8 +298,10 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 	return opError("close", nil, l.addr, ofContext(ctx, l.ep.Shutdown(ctx)))
 }
 
-// PongData sets the data that answers server list pings, from the next one on. It copies data. Most
-// programs that ping read at most 397 bytes of it, and answers carry no more. It panics if data is longer than 32767 bytes, which no answer can hold.
+// PongData sets the data that answers server list pings, from the next one on. It
+// copies data. Most programs that ping read at most 397 bytes of it, and answers
+// carry no more. It panics if data is longer than 32767 bytes, which no answer can
+// hold.
 func (l *Listener) PongData(data []byte) {
 	if len(data) > math.MaxInt16 {
 		panic(fmt.Sprintf("raknet: pong data of %d bytes is longer than the %d that fit", len(data), math.MaxInt16))
@@ -329,7 +336,8 @@ func (l *Listener) answer(p *endpoint.PingRequest) []byte {
 // Connections from there go on and die of silence; close them to end them sooner.
 func (l *Listener) Block(addr net.Addr) { l.BlockFor(addr, l.blockFor) }
 
-// BlockFor is [Listener.Block] for a time of its own. A time of zero or less does nothing.
+// BlockFor is [Listener.Block] for a time of its own. A time of zero or less does
+// nothing.
 func (l *Listener) BlockFor(addr net.Addr, duration time.Duration) {
 	ip := udp.PeerOf(addr).AddrPort.Addr()
 	if duration <= 0 || !ip.IsValid() {
@@ -353,7 +361,8 @@ func (l *Listener) Conns() iter.Seq[*Conn] {
 // Stats returns the listener's counters and gauges as they are now.
 func (l *Listener) Stats() ListenerStats { return listenerStats(l.ep.Stats()) }
 
-// listenError dresses an error of opening a socket, without a second layer of *net.OpError.
+// listenError dresses an error of opening a socket, without a second layer of
+// *net.OpError.
 func listenError(address string, err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

@@ -12,8 +12,8 @@ import (
 )
 
 // streamConn makes a stream of a connection, which is what nettest tests. It puts
-// one byte before each message, since a random first byte could be one that RakNet keeps for
-// itself, and cuts what is written into messages of bounded size.
+// one byte before each message, since a random first byte could be one that RakNet
+// keeps for itself, and cuts what is written into messages of bounded size.
 type streamConn struct {
 	*raknet.Conn
 	mu   sync.Mutex // one reader at a time

@@ -37,12 +37,12 @@
 //
 // # Payloads
 //
-// The first byte of a message is its identifier, and RakNet keeps eight of them
-// for itself: 0x00, 0x03, 0x04, 0x09, 0x10, 0x13, 0x15 and 0x18. A message that starts with
-// one of those is refused with [ErrReservedID], since the other side would take it
-// for a message of the protocol. Bedrock starts every message with 0xfe; other programs choose a
-// byte from 0x86 up, as the original engine advises. Empty messages do not exist in the protocol:
-// they are refused with [ErrEmptyMessage].
+// The first byte of a message is its identifier, and RakNet keeps eight of them for
+// itself: 0x00, 0x03, 0x04, 0x09, 0x10, 0x13, 0x15 and 0x18. A message that starts
+// with one of those is refused with [ErrReservedID], since the other side would
+// take it for a message of the protocol. Bedrock starts every message with 0xfe;
+// other programs choose a byte from 0x86 up, as the original engine advises. Empty
+// messages do not exist in the protocol: they are refused with [ErrEmptyMessage].
 //
 // # Errors
 //
@@ -85,17 +85,20 @@ const (
 	UnreliableSequenced = protocol.UnreliableSequenced
 	// Reliable messages arrive exactly once, in any order.
 	Reliable = protocol.Reliable
-	// ReliableOrdered messages arrive exactly once and in the order sent on their channel.
+	// ReliableOrdered messages arrive exactly once and in the order sent on their
+	// channel.
 	ReliableOrdered = protocol.ReliableOrdered
 	// ReliableSequenced messages are resent until they arrive; one that arrives after a
 	// newer one of its channel is dropped, so that the newest always gets through.
 	// A widely used Java server cannot parse this mode or UnreliableSequenced.
 	ReliableSequenced = protocol.ReliableSequenced
-	// UnreliableWithReceipt is Unreliable, and the receipt says whether it was acknowledged or lost.
+	// UnreliableWithReceipt is Unreliable, and the receipt says whether it was
+	// acknowledged or lost.
 	UnreliableWithReceipt = protocol.UnreliableWithReceipt
 	// ReliableWithReceipt is Reliable, and the receipt says when it was acknowledged.
 	ReliableWithReceipt = protocol.ReliableWithReceipt
-	// ReliableOrderedWithReceipt is ReliableOrdered, and the receipt says when it was acknowledged.
+	// ReliableOrderedWithReceipt is ReliableOrdered, and the receipt says when it was
+	// acknowledged.
 	ReliableOrderedWithReceipt = protocol.ReliableOrderedWithReceipt
 )
 
@@ -125,7 +128,8 @@ const (
 // of a zero [Dialer].
 func Dial(address string) (*Conn, error) { return Dialer{}.Dial(address) }
 
-// DialTimeout is [Dial] with another time limit. A limit of zero or less has passed already.
+// DialTimeout is [Dial] with another time limit. A limit of zero or less has passed
+// already.
 func DialTimeout(address string, timeout time.Duration) (*Conn, error) {
 	return Dialer{}.DialTimeout(address, timeout)
 }
@@ -146,7 +150,8 @@ func PingTimeout(address string, timeout time.Duration) ([]byte, error) {
 	return Dialer{}.PingTimeout(address, timeout)
 }
 
-// PingContext is [Ping] that repeats its question until an answer comes or the context ends.
+// PingContext is [Ping] that repeats its question until an answer comes or the
+// context ends.
 func PingContext(ctx context.Context, address string) ([]byte, error) {
 	return Dialer{}.PingContext(ctx, address)
 }

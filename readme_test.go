@@ -92,7 +92,8 @@ func TestReadmeNamesExist(t *testing.T) {
 	}
 }
 
-// exportedNames returns the exported names of the package, and the methods and fields of its types.
+// exportedNames returns the exported names of the package, and the methods and
+// fields of its types.
 func exportedNames(t *testing.T) map[string]bool {
 	names := map[string]bool{}
 	files, err := filepath.Glob("*.go")

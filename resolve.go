@@ -69,10 +69,13 @@ func order(ips []netip.Addr, port uint16) []netip.AddrPort {
 	return all[:min(len(all), maxTargets)]
 }
 
-// race calls try for each target, the next one as soon as one fails or fallbackDelay
-// has passed, and returns the first success. Successes that come later are given to discard. The
-// error of a server that answered is final; otherwise the first target's counts.
-func race[T any](ctx context.Context, targets []target, try func(context.Context, target) (T, error), discard func(T)) (T, error) {
+// race calls try for each target, the next one as soon as one fails or
+// fallbackDelay has passed, and returns the first success. Successes that come
+// later are given to discard. The error of a server that answered is final;
+// otherwise the first target's counts.
+func race[T any](
+	ctx context.Context, targets []target, try func(context.Context, target) (T, error), discard func(T),
+) (T, error) {
 	if len(targets) == 1 {
 		return try(ctx, targets[0])
 	}

@@ -19,7 +19,8 @@ type ConnStats struct {
 	// SendQueueBytes is what waits to be sent for the first time.
 	SendQueueBytes int
 	// ReceiveQueueBytes and ReceiveQueueMessages are what has arrived and was not read
-	// yet. Each message counts for somewhat more bytes than it has, as in Limits.ReceiveBuffer.
+	// yet. Each message counts for somewhat more bytes than it has, as in
+	// Limits.ReceiveBuffer.
 	ReceiveQueueBytes, ReceiveQueueMessages int
 
 	// DatagramsSent and DatagramsReceived count every datagram of the connection,
@@ -94,7 +95,8 @@ type ListenerStats struct {
 	// unanswered because of the budget that keeps forged pings from flooding others.
 	Pings, PongsSuppressed uint64
 	// Request1 and Request2 count the two requests of the handshake, the second only
-	// with a valid cookie; BadCookies those with a wrong one, which prove nothing about their sender.
+	// with a valid cookie; BadCookies those with a wrong one, which prove nothing about
+	// their sender.
 	Request1, Request2, BadCookies uint64
 	// Accepted counts the handshakes that were completed, Rejected the requests that
 	// were refused, Evicted the handshakes that gave way to newer ones.

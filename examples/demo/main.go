@@ -67,7 +67,8 @@ func run(ctx context.Context, args []string, out io.Writer, live bool) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if s.clients < 1 || s.clients > 100 || s.rate < 1 || s.rate > 1000 || s.link.Loss < 0 || s.link.Loss > 0.5 || s.duration <= 0 {
+	if s.clients < 1 || s.clients > 100 || s.rate < 1 || s.rate > 1000 ||
+		s.link.Loss < 0 || s.link.Loss > 0.5 || s.duration <= 0 {
 		return errors.New("a flag is out of its range: see -help")
 	}
 	s.link.ReorderBy = 25 * time.Millisecond

@@ -112,9 +112,9 @@ func (sc *screen) table(p picture, end bool) []byte {
 	return b.Bytes()
 }
 
-// missing splits what has not arrived into lost and dropped for being late. What a reliable mode
-// has not delivered yet is on its way; of the sequenced modes the receiver counts the
-// late ones together.
+// missing splits what has not arrived into lost and dropped for being late. What a
+// reliable mode has not delivered yet is on its way; of the sequenced modes the
+// receiver counts the late ones together.
 func missing(mode raknet.Reliability, r row, p picture) (lost, late int) {
 	switch mode {
 	case raknet.ReliableSequenced:

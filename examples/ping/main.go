@@ -58,14 +58,20 @@ func ping(ctx context.Context, address string, timeout time.Duration, out io.Wri
 	}
 	fmt.Fprintf(out, "%s (%v)\n  round trip  %v\n  GUID        %d\n", address, p.Addr, p.RTT.Round(10*time.Microsecond), p.GUID)
 	for i, field := range strings.Split(strings.TrimSuffix(string(p.Data), ";"), ";") {
-		// Bedrock's fields, in their order; other programs put in what they like.
-		name := ""
-		if names := [...]string{"edition", "name", "protocol", "version", "players", "capacity"}; i < len(names) && strings.HasPrefix(string(p.Data), "MCPE;") {
-			name = names[i]
-		} else if i == 0 {
-			name = "data"
-		}
-		fmt.Fprintf(out, "  %-11s %q\n", name, field)
+		fmt.Fprintf(out, "  %-11s %q\n", fieldName(string(p.Data), i), field)
 	}
 	return nil
+}
+
+// fieldName names the i-th field of the data if it is Bedrock's; other programs put
+// in what they like.
+func fieldName(data string, i int) string {
+	names := []string{"data"}
+	if strings.HasPrefix(data, "MCPE;") {
+		names = []string{"edition", "name", "protocol", "version", "players", "capacity"}
+	}
+	if i < len(names) {
+		return names[i]
+	}
+	return ""
 }

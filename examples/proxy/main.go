@@ -1,6 +1,7 @@
 // Command proxy stands between clients and a server. It ends the connection of each
-// client, opens one of its own to the server, and carries every message across in the delivery
-// mode and on the channel that it came by. Server list pings are answered with what the server says.
+// client, opens one of its own to the server, and carries every message across in
+// the delivery mode and on the channel that it came by. Server list pings are
+// answered with what the server says.
 //
 //	go run ./examples/proxy -listen :19133 -server play.example.org:19132
 package main
