@@ -245,6 +245,7 @@ func (p *peer) connected() {
 		p.w.violated("6 both sides connected", "%s is connected twice, or after its end", p)
 	}
 	p.opened = true
+	p.w.complete = p.w.now
 	if p.w.trace != nil {
 		p.w.note("%s is connected", p)
 	}
@@ -336,6 +337,7 @@ func (p *peer) leave() {
 	}
 	p.pair.finalCheck()
 	if p == p.pair.client && p.pair.owner.peer == p {
+		p.pair.owner.ended = p.err
 		p.pair.owner.next()
 	}
 }

@@ -18,7 +18,7 @@ var (
 	firstFlag = flag.Uint64("first", 0, "TestSim: the first seed")
 	linkFlag  = flag.String("link", "", "TestSim: every path is this link, such as delay=40ms,loss=0.2")
 	shardFlag = flag.String("shard", "0/1", "TestSim: run every n-th seed from the i-th on: i/n")
-	tailFlag = flag.Int("tail", 60, "TestSim: how many events a failure shows")
+	tailFlag  = flag.Int("tail", 60, "TestSim: how many events a failure shows")
 	goOnFlag  = flag.Bool("goon", false, "TestSim: go on after a failure, and print one line for each")
 )
 

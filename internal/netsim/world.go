@@ -30,6 +30,8 @@ type World struct {
 	flows     uint16
 	finished  int // clients that have nothing left to do
 
+	complete monotime.Time // when the last connection was complete at both ends
+
 	report  Report
 	failure *Failure
 	trace   *trace
