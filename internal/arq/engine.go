@@ -11,6 +11,7 @@ package arq
 
 import (
 	"errors"
+	"time"
 
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/pool"
@@ -39,6 +40,8 @@ type Config struct {
 	// start, on both sides alike: 0, but for tests that cross the 24-bit wrap.
 	FirstDatagram, FirstReliable, FirstOrder int64
 	FirstSplit                               uint16
+	// RoundTrip is what was learned of the round trip before the connection began; 0 if nothing.
+	RoundTrip time.Duration
 }
 
 // Message is what Send takes.
@@ -107,6 +110,7 @@ type Engine struct {
 	splits         int // split messages begun and not wholly acknowledged
 	rtt            rttEstimator
 	loss           lossState
+	pacer          pacer
 	delivered      int64
 	deliveredAt    monotime.Time
 	firstSentAt    monotime.Time
@@ -115,19 +119,20 @@ type Engine struct {
 	receiptHead    int
 
 	// Receiving.
-	arrivals  arrivals
-	acks      ackQueue
-	nacks     nackQueue
-	refused   rangeSet // datagrams above the highest accepted that were refused
-	reliable  reliableWindow
-	reasm     reassembler
-	order     orderChannels
-	ready     []Delivery
-	readyHead int
-	unread    int
-	accepted  int // datagrams so far, up to promptAcks
-	broken    bool
-	ackRides  bool // the frame set just sent takes the pending ACK along
+	arrivals   arrivals
+	inWindowAt monotime.Time // when a datagram number within the window came last
+	acks       ackQueue
+	nacks      nackQueue
+	refused    rangeSet // datagrams above the highest accepted that were refused
+	reliable   reliableWindow
+	reasm      reassembler
+	order      orderChannels
+	ready      []Delivery
+	readyHead  int
+	unread     int
+	accepted   int // datagrams so far, up to promptAcks
+	broken     bool
+	ackRides   bool // the frame set just sent takes the pending ACK along
 
 	stats Stats
 }
@@ -144,6 +149,8 @@ func (e *Engine) Init(now monotime.Time, c *Config) {
 	e.sent.base, e.sent.next = c.FirstDatagram, c.FirstDatagram
 	e.loss = lossState{exposed: c.FirstDatagram, newest: c.FirstDatagram - 1, lossAt: monotime.Never, timeoutAt: monotime.Never}
 	e.deliveredAt, e.firstSentAt = now, now
+	e.rtt.hint = c.RoundTrip
+	e.pacer.at = monotime.Never
 	e.initReceive(c)
 }
 
@@ -164,7 +171,7 @@ func (e *Engine) Advance(now monotime.Time) {
 
 // Deadline is when Advance or Transmit must be called next if nothing else happens.
 func (e *Engine) Deadline() monotime.Time {
-	return min(e.loss.lossAt, e.loss.timeoutAt, e.acks.deadline(), e.reasm.deadline())
+	return min(e.loss.lossAt, e.loss.timeoutAt, e.pacer.at, e.acks.deadline(), e.reasm.deadline())
 }
 
 // SendSpace returns how many bytes Send will still take; a little more or less for

@@ -85,6 +85,10 @@ const (
 	// refusedRanges bounds the ranges of refused datagrams that are kept out of the
 	// next NACK. One too many, and the oldest is reported as missing, which it is.
 	refusedRanges = 16
+	// jumpPause is how long no datagram within the window may have come before one whose
+	// number lies far above it is taken: a peer that was cut off goes on so, while on a
+	// connection that works only somebody else, who guesses, does. Arbitrary.
+	jumpPause = time.Second
 	// promptAcks is how many of a connection's first datagrams are acknowledged at
 	// once: the peer is probing the path and has no round trip to go by. Arbitrary.
 	promptAcks = 16

@@ -32,10 +32,10 @@ const (
 	// maxTolerance bounds the reordering tolerance, in quarters of the least round
 	// trip; the smoothed round trip bounds it as well.
 	maxTolerance = 16
-	// probeDatagrams is how many of the oldest datagrams are sent again at the first
-	// timeout: two, so that one more loss does not cost another timeout (RFC 9002, 6.2.4).
+	// probeDatagrams is how many of the oldest datagrams are sent again at a
+	// timeout, whatever the window says: two, so that one more loss does not cost another timeout (RFC 9002, 6.2.4).
 	probeDatagrams = 2
-	// maxBackoff bounds the doublings of the timeout; maxRTO does so as well.
+	// maxBackoff bounds the doublings of the timeout; maxPause does so as well.
 	maxBackoff = 6
 )
 
@@ -108,7 +108,7 @@ func (e *Engine) armTimeout(now monotime.Time) {
 		e.loss.timeoutAt = monotime.Never
 		return
 	}
-	e.loss.timeoutAt = now.Add(min(e.rtt.rto()<<e.loss.backoff, maxRTO))
+	e.loss.timeoutAt = now.Add(e.rtt.pause(e.loss.backoff))
 }
 
 // onTimeout handles silence. The first timeout gives nothing up: it sends the oldest
@@ -136,7 +136,7 @@ func (e *Engine) onTimeout(now monotime.Time) {
 		sample.InFlight = e.inFlight
 		e.cc.OnLoss(now, sample)
 	}
-	e.loss.probes = 1
+	e.loss.probes = probeDatagrams
 	e.armTimeout(now)
 }
 

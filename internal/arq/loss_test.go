@@ -164,18 +164,18 @@ func TestATailIsProbedAndThenGivenUp(t *testing.T) {
 	if s := l.stats(); s.DatagramsLost != 0 || s.Probes != 2 {
 		t.Fatalf("lost %d, probes %d, want 0 and 2", s.DatagramsLost, s.Probes)
 	}
-	t.Logf("# still nothing, for twice as long: everything is given up, one datagram leaves")
+	t.Logf("# still nothing, for twice as long: everything is given up, two datagrams leave")
 	window := l.e.cc.Window()
 	l.pass(2*l.e.rtt.rto() - time.Millisecond)
 	l.want("not yet")
 	l.pass(2 * time.Millisecond)
-	l.want("the window is one datagram", n+5, r)
+	l.want("the window is one datagram, and two may probe", n+5, r, n+6, r+1)
 	if w := l.e.cc.Window(); w >= window || w != 1492 {
 		t.Errorf("window %d after a timeout, was %d", w, window)
 	}
 	t.Logf("# an answer at last: the rest follows, the backoff is over")
-	l.ack(n+5, n+5)
-	l.want("the others", n+6, r+1, n+7, r+2)
+	l.ack(n+5, n+6)
+	l.want("the other", n+7, r+2)
 	if l.e.loss.backoff != 0 {
 		t.Error("backoff survived an answer")
 	}
@@ -394,5 +394,40 @@ func TestAProbeLeavesUnreliableFramesOut(t *testing.T) {
 	l.ack(n, n)
 	if !l.e.Drained() {
 		t.Error("not drained after the late ACK")
+	}
+}
+
+func TestABlackoutIsProbedSteadily(t *testing.T) {
+	l := newLossTest(t, Config{})
+	n := l.settleRTT(50 * time.Millisecond)
+	r := l.e.nextReliable
+	l.send(1400)
+	l.want("data", n, r)
+	t.Logf("# for three seconds nothing is heard: never more than 300 ms between two attempts")
+	last, attempts := l.now, 0
+	for end := l.now.Add(3 * time.Second); l.now < end; {
+		l.pass(10 * time.Millisecond)
+		for b := l.e.Transmit(l.now); b != nil; b = l.e.Transmit(l.now) {
+			b.Release()
+			attempts++
+			if pause := l.now.Sub(last); pause > maxPause+20*time.Millisecond {
+				t.Fatalf("%v between two attempts", pause)
+			}
+			last = l.now
+		}
+	}
+	if attempts < 10 || attempts > 20 {
+		t.Errorf("%d attempts in 3 s", attempts)
+	}
+}
+
+func TestAHintShortensTheFirstTimeout(t *testing.T) {
+	l := newLossTest(t, Config{RoundTrip: 10 * time.Millisecond})
+	l.send(20)
+	l.want("sent", 0, 0)
+	l.pass(hintedRTO + assumedAckDelay)
+	l.want("repeated", 1, 0)
+	if far := (rttEstimator{hint: time.Second}); far.rto() != initialRTO {
+		t.Errorf("a far peer is given %v", far.rto())
 	}
 }

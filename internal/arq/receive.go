@@ -4,6 +4,7 @@ import (
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/internal/wire"
+	"github.com/raknet-go/raknet/protocol"
 )
 
 func (e *Engine) initReceive(c *Config) {
@@ -60,11 +61,12 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 		return VerdictMalformed
 	}
 	number := expand24(wireNumber, e.arrivals.next)
-	switch e.arrivals.probe(number) {
-	case arrivalDuplicate:
+	arrival := e.arrivals.probe(number)
+	switch {
+	case arrival == arrivalDuplicate:
 		e.acks.note(now, number, true)
 		return VerdictDuplicate
-	case arrivalTooOld, arrivalTooFar:
+	case arrival == arrivalTooFar, number-e.arrivals.next > arrivalWindow && now.Sub(e.inWindowAt) < jumpPause:
 		return VerdictTooFar
 	}
 	if v := e.inspect(frames); v != VerdictAccepted {
@@ -73,9 +75,29 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 		}
 		return v
 	}
+	urgent := true
+	if arrival == arrivalNew {
+		e.inWindowAt = now
+		urgent = e.arrive(number)
+	}
+	it := wire.Frames(frames)
+	var f wire.Frame
+	for it.Next(&f) {
+		if arrival == arrivalTooOld && !f.Reliability.IsReliable() {
+			continue // nobody knows whether it came before
+		}
+		if e.apply(now, b, &f) {
+			urgent = true
+		}
+	}
+	e.acks.note(now, number, urgent)
+	return VerdictAccepted
+}
+
+// arrive notes a datagram that is new, and reports whether it should be acknowledged at once.
+func (e *Engine) arrive(number int64) (urgent bool) {
 	expected := e.arrivals.next
 	e.arrivals.accept(number)
-	urgent := number != expected // it opens a gap or fills one
 	if number > expected {
 		e.missing(expected, number)
 	} else if number < expected {
@@ -83,17 +105,9 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 	}
 	if e.accepted < promptAcks {
 		e.accepted++
-		urgent = true
+		return true
 	}
-	it := wire.Frames(frames)
-	var f wire.Frame
-	for it.Next(&f) {
-		if e.apply(now, b, &f) {
-			urgent = true
-		}
-	}
-	e.acks.note(now, number, urgent)
-	return VerdictAccepted
+	return number != expected // it opens a gap or fills one
 }
 
 // missing reports the numbers from lo up to but not including hi as missing, but for
@@ -174,24 +188,24 @@ func (e *Engine) apply(now monotime.Time, b *pool.Buffer, f *wire.Frame) (urgent
 			e.stats.DuplicatesReceived++
 			return false
 		}
-	} else if e.unread >= e.limits.ReceiveBuffer {
+	} else if e.unread >= e.limits.ReceiveBuffer && !protocol.ID(f.Payload[0]).IsControl() {
 		e.stats.FramesDropped++
 		return false
 	}
 	if !f.Split {
-		e.arrive(int64(f.Order), f.Sequence, newDelivery(f.Reliability, f.Channel, pool.Share(b, f.Payload)))
+		e.whole(int64(f.Order), f.Sequence, newDelivery(f.Reliability, f.Channel, pool.Share(b, f.Payload)))
 		return false
 	}
 	part := fragmentOf(f)
 	d, done, _ := e.reasm.add(now, &part, pool.Share(b, f.Payload))
 	if done {
-		e.arrive(part.order, uint32(part.seq), d)
+		e.whole(part.order, uint32(part.seq), d)
 	}
 	return done
 }
 
-// arrive takes a whole message and makes ready what can be delivered now.
-func (e *Engine) arrive(order int64, seq uint32, d Delivery) {
+// whole takes a whole message and makes ready what can be delivered now.
+func (e *Engine) whole(order int64, seq uint32, d Delivery) {
 	before := len(e.ready)
 	if d.Reliability.HasChannel() {
 		e.ready = e.order.get(d.Channel).accept(order, seq, d.Reliability.IsSequenced(), d, e.ready)

@@ -300,3 +300,61 @@ func TestAMessageThatIsNeverCompletedBreaksThePromise(t *testing.T) {
 		t.Error("half a reliable message was acknowledged and then forgotten, and nobody says so")
 	}
 }
+
+func TestAForgedJumpSilencesNobody(t *testing.T) {
+	bothStarts(t, 1492, func(t *testing.T, c Config) {
+		l := newLossTest(t, c)
+		n := uint32(0)
+		set := func(number uint32, mode protocol.Reliability, reliable uint32) Verdict {
+			f := wire.Frame{Reliability: mode, Reliable: wire24(c.FirstReliable) + reliable, Order: wire24(c.FirstOrder) + reliable}
+			b := wire.AppendDatagramHeader(nil, wire.FrameSetID, wire24(c.FirstDatagram+int64(number)))
+			return l.receive(hex.EncodeToString(append(wire.AppendFrameHeader(b, &f, 1), 0xfe)))
+		}
+		for ; n < 5; n++ {
+			if v := set(n, protocol.ReliableOrdered, n); v != VerdictAccepted {
+				t.Fatalf("datagram %d: %v", n, v)
+			}
+		}
+		t.Logf("# while the peer's own datagrams come, a number far above them is somebody else's")
+		if v := set(n+40_000, protocol.Unreliable, 0); v != VerdictTooFar {
+			t.Fatalf("forged: %v", v)
+		}
+		t.Logf("# after a pause it may be the peer's, and is taken")
+		l.now = l.now.Add(jumpPause)
+		if v := set(n+40_000, protocol.Unreliable, 0); v != VerdictAccepted {
+			t.Fatalf("after a pause: %v", v)
+		}
+		t.Logf("# even so what the peer goes on sending is reliable still")
+		if v := set(n, protocol.ReliableOrdered, 5); v != VerdictAccepted {
+			t.Fatalf("the peer's next: %v", v)
+		}
+		if v := set(n, protocol.ReliableOrdered, 5); v != VerdictAccepted {
+			t.Fatalf("repeated: %v", v)
+		}
+		if v := set(n+1, protocol.Unreliable, 0); v != VerdictAccepted {
+			t.Fatalf("unreliable: %v", v)
+		}
+		var d Delivery
+		got := 0
+		for ; l.e.NextDelivery(&d); got++ {
+			d.Release()
+		}
+		if got != 7 {
+			t.Errorf("%d messages delivered, want 6 reliable and 1 unreliable", got)
+		}
+	})
+}
+
+func TestControlMessagesPassAFullReader(t *testing.T) {
+	l := newLossTest(t, Config{MTU: 1492, Limits: Limits{ReceiveBuffer: 1000}})
+	l.e.SetUnread(1000)
+	l.receive("84000000" + "000008" + "15" + "000008" + "fe")
+	var d Delivery
+	if !l.e.NextDelivery(&d) || d.First() != 0x15 {
+		t.Error("an unreliable disconnect was dropped because the application does not read")
+	}
+	d.Release()
+	if l.e.NextDelivery(&d) {
+		t.Error("more was delivered")
+	}
+}

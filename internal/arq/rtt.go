@@ -17,6 +17,7 @@ type rttEstimator struct {
 	minAt                monotime.Time
 	ackDelay             time.Duration // a slowly falling maximum of sample - min
 	samples              int
+	hint                 time.Duration // of the round trip, from before the first sample; 0: none
 }
 
 const (
@@ -24,7 +25,7 @@ const (
 	// acknowledges every 100 ms at 300 ms of distance, short enough that a lost
 	// first datagram does not cost the original's 2 s.
 	initialRTO = 500 * time.Millisecond
-	// maxRTO is the original's cap; also the most that backoff may reach.
+	// maxRTO is the original's cap.
 	maxRTO = 2 * time.Second
 	// assumedAckDelay is what a peer may sit on an ACK until enough samples tell:
 	// the slowest in use acknowledges every 100 ms.
@@ -39,6 +40,12 @@ const (
 	// granularity is the least variation that a timeout allows for: timers here
 	// overshoot by about a millisecond.
 	granularity = 2 * time.Millisecond
+	// hintedRTO is the least timeout that a hint allows. Arbitrary.
+	hintedRTO = 100 * time.Millisecond
+	// maxPause bounds how long backoff may keep a silent connection from trying again,
+	// unless its timeout alone is longer: what comes after a blackout should flow
+	// soon, and two datagrams in this time congest nothing.
+	maxPause = 300 * time.Millisecond
 	// unknownLeast stands for the least round trip until there is one. Arbitrary.
 	unknownLeast = 50 * time.Millisecond
 	// minWindow is how long a least round trip stays valid.
@@ -82,9 +89,18 @@ func (r *rttEstimator) peerAckDelay() time.Duration {
 // rto is the retransmission timeout without backoff.
 func (r *rttEstimator) rto() time.Duration {
 	if r.samples == 0 {
+		if r.hint > 0 {
+			return min(max(3*r.hint, hintedRTO)+assumedAckDelay, initialRTO)
+		}
 		return initialRTO
 	}
 	return min(r.srtt+max(4*r.rttvar, granularity)+r.peerAckDelay(), maxRTO)
+}
+
+// pause is the timeout after so many timeouts in a row.
+func (r *rttEstimator) pause(backoff int) time.Duration {
+	rto := r.rto()
+	return min(rto<<backoff, max(rto, maxPause), maxRTO)
 }
 
 // flight is how long a datagram takes to be acknowledged, as things stand.

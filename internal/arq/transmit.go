@@ -67,6 +67,7 @@ func (e *Engine) count(bytes int) {
 // next returns the packet that leaves next: a probe, or what the queue offers and the
 // window allows.
 func (e *Engine) next(now monotime.Time) *packet {
+	e.pacer.at = monotime.Never
 	if e.sent.full() {
 		return nil
 	}
@@ -82,7 +83,10 @@ func (e *Engine) next(now monotime.Time) *packet {
 		}
 		return nil
 	}
-	if e.inFlight > 0 && e.inFlight+p.buf.N > e.cc.Window() && e.loss.probes == 0 {
+	if e.loss.probes > 0 || e.inFlight == 0 {
+		return p
+	}
+	if e.inFlight+p.buf.N > e.cc.Window() || !e.paced(now, p.buf.N) {
 		return nil
 	}
 	return p
@@ -136,6 +140,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	e.inFlight += size
 	e.peakInFlight = max(e.peakInFlight, e.inFlight)
 	e.count(size)
+	e.pacer.spend(size)
 	e.cc.OnSent(now, size, e.inFlight)
 	e.armTimeout(now)
 
