@@ -63,6 +63,34 @@ func BenchmarkEcho(b *testing.B) {
 			}
 		}
 	}
+	b.Run("bare sockets", func(b *testing.B) {
+		// What the system alone takes, to compare with.
+		l, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer l.Close()
+		go func() {
+			p := make([]byte, 2048)
+			for {
+				n, from, err := l.ReadFromUDPAddrPort(p)
+				if err != nil {
+					return
+				}
+				l.WriteToUDPAddrPort(p[:n], from)
+			}
+		}()
+		c, err := net.Dial("udp", l.LocalAddr().String())
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer c.Close()
+		p := make([]byte, 80)
+		for b.Loop() {
+			c.Write(p)
+			c.Read(p)
+		}
+	})
 	b.Run("handler", func(b *testing.B) {
 		c, _ := loopback(b, func(c *Config) { c.Handler = func(c *Conn, m Message) { c.Write(m.Data) } })
 		echo(b, c)

@@ -27,9 +27,10 @@
 //
 //	Conn.mu ──┬──> driver.mu
 //	          ├──> txFIFO.mu
-//	          └──> acceptQueue.mu
+//	          ├──> acceptQueue.mu
+//	          └──> blocks.mu
 //
-//	table.mu, waits.mu, blocks.mu, role.mu, Endpoint.mu, deadline.mu, logger.mu: alone
+//	table.mu, waits.mu, role.mu, Endpoint.mu, deadline.mu, logger.mu: alone
 //
 // Only Conn.mu is ever held while another lock is taken, and no two Conn.mu at once. No
 // lock is held across a system call, a wait, a call of the user's, a log line, or a

@@ -240,6 +240,9 @@ func (e *Endpoint) shut(err error) {
 	e.accepts.close()
 	for _, c := range e.list() {
 		c.abort(err)
+		if e.tx.room() < txQueue/2 {
+			e.tx.flush(txQueue / txBatch) // or the last would not get their farewell in
+		}
 	}
 	e.tx.finish(farewell)
 	close(e.done)
