@@ -46,8 +46,16 @@ bench: ## run the benchmarks (BENCH=pattern COUNT=n)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .PHONY: interop
-interop: ## talk to other implementations; needs node and npm, or tshark, and fails without them
+interop: peers ## talk to other implementations; needs node, npm and tshark, and fails without them
 	RAKNET_INTEROP=require $(GO) test -count=1 ./internal/interop/...
+	cd internal/interop/goraknet && RAKNET_INTEROP=require $(GO) test -count=1 ./...
+
+.PHONY: peers
+peers: internal/interop/peers/node_modules ## fetch the other implementations that run in node
+
+internal/interop/peers/node_modules: internal/interop/peers/package-lock.json
+	cd internal/interop/peers && npm ci --no-audit --no-fund
+	touch $@
 
 .PHONY: cover
 cover: ## show which code the tests reach

@@ -18,7 +18,7 @@ var (
 	// ErrMessageTooLarge means that a message is larger than [Limits] lets this side
 	// send.
 	ErrMessageTooLarge = errors.New("message is too large to send: split it up, or raise " +
-		"Limits.MaxFragments or Limits.SendBuffer")
+		"Limits.MaxFragments")
 	// ErrEmptyMessage means that a message had no bytes. The protocol cannot carry such
 	// a message.
 	ErrEmptyMessage = errors.New("cannot send an empty message: RakNet messages have at least one byte")

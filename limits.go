@@ -13,7 +13,8 @@ import (
 // which bound what a hostile peer can make this side hold, it means the default.
 type Limits struct {
 	// SendBuffer bounds the bytes that are queued or not yet acknowledged. While it
-	// is full, Write and reliable Sends wait. Default 4 MiB.
+	// is full, Write and reliable Sends wait. A message larger than it leaves when
+	// nothing else is waiting. Default 4 MiB.
 	SendBuffer int
 	// ReceiveBuffer bounds the bytes of messages that the application has not read.
 	// While it is full, arriving reliable messages are left unacknowledged, so that the
