@@ -406,6 +406,47 @@ func TestAHandlerGetsMessagesInOrder(t *testing.T) {
 	})
 }
 
+func TestAHandlerMayAnswerAndMayBeTakenAway(t *testing.T) {
+	story(t, good, raknet.ListenConfig{}, func(w *world) {
+		client, server := w.dial(raknet.Dialer{})
+		server.Handle(func(m raknet.Message) {
+			_, err := server.Send(context.Background(), append(m.Data, '!'), raknet.SendOptions{Reliability: m.Reliability, Channel: m.Channel})
+			assert.NoError(w, err)
+		})
+		_, err := client.Send(w.Context(), []byte("\xfehello"), raknet.SendOptions{Reliability: raknet.ReliableOrdered, Channel: 9})
+		require.NoError(w, err)
+		m, err := client.Receive(w.Context())
+		require.NoError(w, err)
+		require.Equal(w, raknet.Message{Data: []byte("\xfehello!"), Reliability: raknet.ReliableOrdered, Channel: 9}, m)
+
+		server.Handle(nil)
+		_, err = client.Write([]byte("\xferead me"))
+		require.NoError(w, err)
+		b, err := server.ReadPacket()
+		require.NoError(w, err)
+		require.Equal(w, "\xferead me", string(b))
+	})
+}
+
+// A close on a dead link gives up after its time and leaves nothing behind.
+func TestACloseOnADeadLinkEnds(t *testing.T) {
+	story(t, good, raknet.ListenConfig{}, func(w *world) {
+		client, _ := w.dial(raknet.Dialer{Timeouts: raknet.Timeouts{Close: 2 * time.Second}})
+		w.cut()
+		r, err := client.Send(w.Context(), []byte{0xfe}, raknet.SendOptions{Reliability: raknet.ReliableWithReceipt})
+		require.NoError(w, err)
+		start := time.Now()
+		require.NoError(w, client.Close())
+		require.Zero(w, time.Since(start))
+		<-r.Done()
+		require.ErrorIs(w, r.Err(), net.ErrClosed)
+		w.pass(20 * time.Second)
+		c, err := w.network.Listen(client.LocalAddr().(*net.UDPAddr).AddrPort())
+		require.NoError(w, err, "the socket is closed")
+		require.NoError(w, c.Close())
+	})
+}
+
 func TestAHandlerThatPanicsEndsItsConnectionOnly(t *testing.T) {
 	story(t, good, raknet.ListenConfig{}, func(w *world) {
 		client, server := w.dial(raknet.Dialer{})

@@ -47,36 +47,34 @@ var (
 )
 
 // Errors that say why a connection or listener ended. For each, errors.Is also
-// finds [net.ErrClosed]. Timeout() is false for all of them: waiting longer does
-// not help.
+// finds [net.ErrClosed]. Timeout() is false for all but ErrHandshakeTimeout, which
+// only a dial returns: calling again does not help.
 var (
 	// ErrListenerClosed means that the listener was closed by Close or Shutdown.
-	ErrListenerClosed error = &endError{"listener is closed"}
+	ErrListenerClosed error = &endError{text: "listener is closed"}
 	// ErrIdleTimeout means that nothing was heard from the peer for [Timeouts].Idle.
-	ErrIdleTimeout error = &endError{"connection lost: nothing was heard from the peer for the idle timeout"}
+	ErrIdleTimeout error = &endError{text: "connection lost: nothing was heard from the peer for the idle timeout"}
 	// ErrUnacknowledged means that the peer was heard but left a reliable message
 	// unacknowledged for so long that it cannot be trusted to arrive.
-	ErrUnacknowledged error = &endError{"connection lost: the peer acknowledges nothing that is sent to it"}
+	ErrUnacknowledged error = &endError{text: "connection lost: the peer acknowledges nothing that is sent to it"}
 	// ErrReceiveOverflow means that the application read so slowly that
 	// [Limits].ReceiveBuffer stayed full until patience ended.
-	ErrReceiveOverflow error = &endError{"connection closed: unread messages filled the receive buffer: read faster, or raise Limits.ReceiveBuffer"}
+	ErrReceiveOverflow error = &endError{text: "connection closed: unread messages filled the receive buffer: " +
+		"read faster, or raise Limits.ReceiveBuffer"}
 	// ErrHandshakeTimeout means that the server answered at first, but the connection
 	// was not complete after [Timeouts].Handshake.
-	ErrHandshakeTimeout error = &endError{"the handshake was not finished in time"}
-	// ErrUndelivered means that this side called Close, and the peer did not
-	// acknowledge everything written before within [Timeouts].Close.
-	ErrUndelivered error = &endError{"connection closed on this side before the peer acknowledged everything written"}
+	ErrHandshakeTimeout error = &endError{text: "the handshake was not finished in time", timeout: true}
 	// ErrHandlerPanic means that a function given to [Conn.Handle] or
 	// [ListenConfig].Handler panicked.
-	ErrHandlerPanic error = &endError{"connection closed: its message handler panicked"}
+	ErrHandlerPanic error = &endError{text: "connection closed: its message handler panicked"}
 	// ErrReplaced means that the peer, which had fallen silent, proved its address and
 	// connected anew: it had forgotten this connection.
-	ErrReplaced error = &endError{"connection lost: the peer forgot it and connected anew"}
+	ErrReplaced error = &endError{text: "connection lost: the peer forgot it and connected anew"}
 	// ErrUnaccepted means that a connection waited too long for [Listener.Accept].
-	ErrUnaccepted error = &endError{"connection closed: nobody accepted it in time"}
+	ErrUnaccepted error = &endError{text: "connection closed: nobody accepted it in time"}
 	// ErrProtocolViolation means that the peer sent more malformed or impossible
 	// datagrams than a broken link explains.
-	ErrProtocolViolation error = &endError{"connection closed: the peer broke the rules of the protocol too often"}
+	ErrProtocolViolation error = &endError{text: "connection closed: the peer broke the rules of the protocol too often"}
 )
 
 // ErrIgnoreRequest is what [ListenConfig].Admit returns to leave a request without
@@ -89,10 +87,14 @@ var ErrIgnoreRequest = errors.New("connection request is to be ignored")
 var ErrNoAnswer = errors.New("no answer: check address and port, and that UDP passes every firewall on the way")
 
 // endError is the end of a connection or listener for a reason other than a disconnect.
-type endError struct{ text string }
+type endError struct {
+	text    string
+	timeout bool
+}
 
 func (e *endError) Error() string        { return e.text }
 func (e *endError) Is(target error) bool { return target == net.ErrClosed }
+func (e *endError) Timeout() bool        { return e.timeout }
 
 // VersionError says that server and client speak no common version of the protocol.
 // Bedrock since 1.19.30 is version 11, before that 10; the original engine 4.08x is

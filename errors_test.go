@@ -56,6 +56,7 @@ func TestDialErrors(t *testing.T) {
 	require.Equal(t, &RejectedError{RejectAttemptFailed}, dialError(ctx, session.ErrRefused))
 	require.Equal(t, &VersionError{Client: 11, Server: 6}, dialError(ctx, &offline.VersionError{Client: 11, Server: 6}))
 	require.Equal(t, ErrHandshakeTimeout, dialError(ctx, session.ErrHandshakeTimeout))
+	require.True(t, opError("dial", nil, nil, ErrHandshakeTimeout).(*net.OpError).Timeout())
 	require.Equal(t, io.ErrClosedPipe, dialError(ctx, io.ErrClosedPipe))
 }
 
@@ -67,7 +68,7 @@ func TestMessagesAreForReaders(t *testing.T) {
 	all := []error{
 		ErrBufferTooSmall, ErrMessageTooLarge, ErrEmptyMessage, ErrReservedID, ErrInvalidChannel, ErrInvalidReliability,
 		ErrInvalidPriority, ErrTooManyReceipts, ErrReceiptLost, ErrNotSupported, ErrListenerClosed, ErrIdleTimeout,
-		ErrUnacknowledged, ErrReceiveOverflow, ErrHandshakeTimeout, ErrUndelivered, ErrHandlerPanic, ErrReplaced, ErrUnaccepted,
+		ErrUnacknowledged, ErrReceiveOverflow, ErrHandshakeTimeout, ErrHandlerPanic, ErrReplaced, ErrUnaccepted,
 		ErrProtocolViolation, ErrIgnoreRequest, ErrNoAnswer,
 		&VersionError{11, 8}, &DisconnectError{true}, &DisconnectError{false}, &causedError{io.ErrUnexpectedEOF},
 		contextErr(ctx, nil), contextErr(ctx, ErrNoAnswer),

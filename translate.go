@@ -33,7 +33,7 @@ var errClosedHere = &DisconnectError{Remote: false}
 var endCauses = []struct{ internal, public error }{
 	{session.ErrDisconnected, &DisconnectError{Remote: true}},
 	{session.ErrClosed, errClosedHere},
-	{session.ErrCloseTimeout, ErrUndelivered},
+	{session.ErrCloseTimeout, errClosedHere},
 	{session.ErrIdleTimeout, ErrIdleTimeout},
 	{session.ErrStalled, ErrUnacknowledged},
 	{session.ErrReceiveOverflow, ErrReceiveOverflow},
