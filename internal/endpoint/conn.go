@@ -82,7 +82,9 @@ func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, local netip.Addr, cf
 	}
 	c.read.gate, c.write.gate = newGate(), newGate()
 	cfg.EpochMilli = e.epoch
+	known := cfg.ARQ.RoundTrip
 	cfg.ARQ = e.cfg.ARQ
+	cfg.ARQ.RoundTrip = known
 	cfg.Timing = e.cfg.Timing
 	if !udp.Synthetic(peer.AddrPort.Addr()) {
 		cfg.PeerAddr = peer.AddrPort

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/raknet-go/raknet/internal/arq"
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/offline"
 	"github.com/raknet-go/raknet/internal/pool"
@@ -45,6 +46,7 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 	now := e.clock.Now()
 	c := newConn(e, now, to, netip.Addr{}, &session.Config{
 		Side: session.Client, MTU: n.MTU, Version: n.Version, LocalGUID: e.cfg.GUID, PeerGUID: n.ServerGUID,
+		ARQ: arq.Config{RoundTrip: n.RoundTrip},
 	})
 	e.table.post(c) // before anything is sent that could be answered
 	c.turn(now, e.stepBudget, false)

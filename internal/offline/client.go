@@ -38,6 +38,7 @@ type Negotiated struct {
 	Version    byte           // the protocol version that the server took
 	ServerGUID int64          // of reply 2
 	ClientAddr netip.AddrPort // this client as the server sees it; not to be trusted
+	RoundTrip  time.Duration  // from request 2 to reply 2; 0 if several were sent, so that nobody knows
 }
 
 // VersionError is the end of a dial to a server of another protocol version.
@@ -103,12 +104,13 @@ type Client struct {
 	security  bool // of the newest reply 1
 	cookie    uint32
 	mtu       int
-	requests  int  // sent of request 2
-	repeats   int  // of request 2 by the timer
-	fresh     bool // a fresh port is wanted
-	restarts  int  // so far
-	held      bool // "already connected" counts when the next interval is over
-	recentlys int  // "recently connected" so far
+	requests  int           // sent of request 2
+	asked     monotime.Time // when the first of them was sent
+	repeats   int           // of request 2 by the timer
+	fresh     bool          // a fresh port is wanted
+	restarts  int           // so far
+	held      bool          // "already connected" counts when the next interval is over
+	recentlys int           // "recently connected" so far
 
 	result Negotiated
 	err    error
@@ -224,6 +226,9 @@ func (c *Client) reply2(pkt []byte) {
 	}
 	c.finish()
 	c.result = Negotiated{MTU: mtu, Version: c.version, ServerGUID: r.GUID, ClientAddr: r.Client}
+	if c.requests == 1 {
+		c.result.RoundTrip = max(c.now.Sub(c.asked), 1)
+	}
 }
 
 func (c *Client) mismatch(now monotime.Time, pkt []byte) {
@@ -320,7 +325,9 @@ func (c *Client) Transmit(now monotime.Time, dst []byte) (pkt []byte, probe bool
 	switch {
 	case c.requestDue:
 		c.requestDue = false
-		c.requests++
+		if c.requests++; c.requests == 1 {
+			c.asked = now
+		}
 		r := wire.OpenRequest2{HasCookie: c.security, Cookie: c.cookie, Server: c.server, MTU: c.mtu, GUID: c.guid}
 		return r.Append(dst), false
 	case c.probeDue:

@@ -109,12 +109,29 @@ func (t *clientTest) wantResult(want Negotiated) {
 	n, done, err := t.c.Result()
 	require.True(t, done)
 	require.NoError(t, err)
+	if want.RoundTrip == 0 {
+		want.RoundTrip = n.RoundTrip // a test of its own says what it should be
+	}
 	require.Equal(t, want, n)
 	require.Equal(t, monotime.Never, t.c.Deadline())
 	t.wantSent()
 }
 
 var granted = wire.OpenReply1{GUID: 7, Security: true, Cookie: 5, MTU: 1400}
+
+func TestARoundTripOfSeveralRequestsIsNobodysGuess(t *testing.T) {
+	ct := newClientTest(t, ClientConfig{})
+	ct.wantSent("r1 v11 1492")
+	ct.reply1(granted)
+	ct.wantSent("r2 1400 cookie=5")
+	ct.now = ct.now.Add(ms(500))
+	ct.c.Advance(ct.now)
+	ct.wantSent("r2 1400 cookie=5")
+	ct.now = ct.now.Add(ms(20))
+	ct.reply2(wire.OpenReply2{GUID: 8, Client: clientAddr, MTU: 1400})
+	n, _, _ := ct.c.Result()
+	require.Zero(t, n.RoundTrip)
+}
 
 func TestClientDials(t *testing.T) {
 	ct := newClientTest(t, ClientConfig{})
@@ -126,7 +143,7 @@ func TestClientDials(t *testing.T) {
 	ct.wantSent("r2 1400 cookie=5")
 	ct.now = ct.now.Add(ms(20))
 	ct.reply2(wire.OpenReply2{GUID: 8, Client: clientAddr, MTU: 1400})
-	ct.wantResult(Negotiated{MTU: 1400, Version: 11, ServerGUID: 8, ClientAddr: clientAddr})
+	ct.wantResult(Negotiated{MTU: 1400, Version: 11, ServerGUID: 8, ClientAddr: clientAddr, RoundTrip: ms(20)})
 
 	t.Log("# what comes later changes nothing")
 	ct.refuse(0x14)
