@@ -63,15 +63,19 @@ type Message struct {
 // Verdict says what became of a received datagram.
 type Verdict uint8
 
-// The verdicts. All but the first three count against the peer or for nothing.
+// The verdicts. Those behind VerdictLate count against the peer or for nothing.
 const (
 	VerdictAccepted  Verdict = iota // in the window: proof that the peer lives
 	VerdictDuplicate                // in the window, but arrived before
 	VerdictIgnored                  // an ACK or NACK that names nothing on record
-	VerdictRefused                  // dropped unacknowledged: a bound of this side is reached
-	VerdictTooFar                   // dropped unacknowledged: its number or an index in it lies outside the window
-	VerdictMalformed                // dropped unacknowledged: no correct peer sends it
-	VerdictUnsent                   // an ACK or NACK of what was never sent
+	// VerdictLate: a number below the window and nothing new in it that is reliable.
+	// Acknowledged, in case that it is the peer's, but half of all numbers lie there, so
+	// that it proves nothing.
+	VerdictLate
+	VerdictRefused   // dropped unacknowledged: a bound of this side is reached
+	VerdictTooFar    // dropped unacknowledged: its number or an index in it lies outside the window
+	VerdictMalformed // dropped unacknowledged: no correct peer sends it
+	VerdictUnsent    // an ACK or NACK of what was never sent
 )
 
 // Alive reports whether the datagram proves that the peer is there. One that is

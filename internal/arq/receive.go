@@ -71,11 +71,14 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 	}
 	if v := e.inspect(frames); v != VerdictAccepted {
 		if v == VerdictRefused {
+			if arrival == arrivalTooOld {
+				return VerdictTooFar
+			}
 			e.refused.add(number, number+1)
 		}
 		return v
 	}
-	urgent := true
+	urgent, taken := true, e.reliable.taken()
 	if arrival == arrivalNew {
 		e.inWindowAt = now
 		urgent = e.arrive(number)
@@ -91,6 +94,9 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 		}
 	}
 	e.acks.note(now, number, urgent)
+	if arrival == arrivalTooOld && e.reliable.taken() == taken {
+		return VerdictLate
+	}
 	return VerdictAccepted
 }
 

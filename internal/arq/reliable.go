@@ -67,6 +67,9 @@ func (w *reliableWindow) insert(n int64) reliableVerdict {
 	return reliableNew
 }
 
+// taken grows by one with each index that is inserted.
+func (w *reliableWindow) taken() int64 { return w.base + int64(w.ahead) }
+
 // advance moves base over the indexes that have arrived, a word at a time.
 func (w *reliableWindow) advance() {
 	mask := int64(len(w.bits) - 1)

@@ -42,6 +42,8 @@ func (n *node) receive(data []byte) {
 	switch verdict {
 	case arq.VerdictDuplicate:
 		n.say("has this datagram already")
+	case arq.VerdictLate:
+		n.say("cannot tell whether it had this before: acknowledged, but it proves nothing")
 	case arq.VerdictRefused:
 		n.say("refuses it unacknowledged: a bound of its own is reached")
 	case arq.VerdictTooFar:
