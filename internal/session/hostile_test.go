@@ -272,14 +272,13 @@ func (o *outcome) releases(t *testing.T, numbers []string) bool {
 		want[uint32(n)] = true
 	}
 	o.after(3 * time.Second)
-	var oldest byte = 255
 	resent := map[byte]bool{}
 	for _, f := range o.frames {
 		if f.Payload[0] == 0xfe {
 			resent[f.Payload[2]] = true
 		}
 	}
-	oldest = byte(1)
+	oldest := byte(1)
 	if o.user == 4 {
 		oldest = 0
 	}
