@@ -137,6 +137,9 @@ func (d dice) client(s *Scenario, clients int, link *Link) ClientPlan {
 	for d.chance(0.3) {
 		c.Faults = append(c.Faults, d.fault())
 	}
+	if s.Limits.ReceiveBuffer > 0 && d.chance(0.6) {
+		c.Faults = append(c.Faults, Fault{FaultDeafClient + FaultKind(d.IntN(2)), d.duration(300*time.Millisecond, 3*time.Second), d.duration(time.Second, 15*time.Second)})
+	}
 	return c
 }
 

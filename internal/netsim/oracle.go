@@ -73,16 +73,23 @@ func (p *peer) check() {
 		}
 		p.state, p.since = st, w.now
 	}
-	l := &w.sc.Limits
-	if n := p.sess.Unread(); n > w.unreadBound(l.ReceiveBuffer, l.HeldBytes) {
-		w.violated("11 memory", "%s has %d bytes unread", p, n)
+	if unread := p.sess.Unread(); unread > orDefault(w.sc.Limits.ReceiveBuffer, 4<<20) {
+		p.sess.Stats(&p.wire.stats)
+		p.held = max(p.held, p.wire.stats.HeldBytes)
+		if unread > w.unreadBound(p.held) {
+			w.violated("11 memory", "%s has %d bytes unread, and held back at most %d", p, unread, p.held)
+		}
+	} else if w.sc.Limits.ReceiveBuffer > 0 {
+		p.sess.Stats(&p.wire.stats)
+		p.held = max(p.held, p.wire.stats.HeldBytes)
 	}
 }
 
 // unreadBound is the most that may be unread: the limit, what was held back for order
-// and comes free at once, and one more message.
-func (w *World) unreadBound(receive, held int) int {
-	return orDefault(receive, 4<<20) + 2*orDefault(held, 4<<20) + w.sc.biggest()
+// and comes free at once, one more message, and the datagram that it came in, which may
+// be full of short ones.
+func (w *World) unreadBound(held int) int {
+	return orDefault(w.sc.Limits.ReceiveBuffer, 4<<20) + held + w.sc.biggest() + 16<<10
 }
 
 func orDefault(n, d int) int {

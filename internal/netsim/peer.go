@@ -22,6 +22,7 @@ type peer struct {
 	out    *flow // what this end's application sends
 	app    app
 	wire   wireCheck
+	held   int // most bytes held back for order
 
 	armed  monotime.Time // when the earliest wake event comes; 0: none
 	spins  int
