@@ -168,7 +168,7 @@ func TestWhatAnybodyCanForgeIsNoSignOfLife(t *testing.T) {
 	for range 11 {
 		r.after(time.Second)
 		r.hex("42", "", "01000000000000000100ffff00fefefefefdfdfdfd123456780000000000000001",
-			"c0 0001 01 000040", // an ACK of what was never sent
+			"c0 0001 01 000040",                            // an ACK of what was never sent
 			"84 f0ff7f 00 0008 fe", "84 000090 00 0008 fe", // numbers far ahead and far behind
 			"84", "15")
 	}
