@@ -160,3 +160,63 @@ func TestShutdownDrains(t *testing.T) {
 		require.True(t, isClosed(r.server.Done()))
 	})
 }
+
+func TestTheLimitHoldsForHandshakesThatRace(t *testing.T) {
+	bubble(t, func(r *rig) {
+		var dials []*result
+		for i := range 5 {
+			e := r.client(fmt.Sprintf("10.0.0.%d:1", i+2))
+			dials = append(dials, start(func() error {
+				c, err := e.Dial(context.Background(), r.at, DialConfig{})
+				if err == nil {
+					_, err = c.Receive(timeout(time.Second))
+				}
+				return err
+			}))
+		}
+		in, out := 0, 0
+		for _, d := range dials {
+			if err := d.wait(); errors.Is(err, context.Canceled) {
+				in++
+			} else {
+				require.ErrorIs(t, err, session.ErrDisconnected)
+				out++
+			}
+		}
+		require.Equal(t, []int{2, 3}, []int{in, out})
+	}, func(c *Config) { c.MaxConnections = 2 })
+}
+
+// timeout returns a context that ends after d and needs no cancelling within a bubble.
+func timeout(d time.Duration) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(d, cancel)
+	return ctx
+}
+
+func TestWithAHandlerNobodyNeedAccept(t *testing.T) {
+	bubble(t, func(r *rig) {
+		var clients []*Conn
+		for i := range 5 {
+			clients = append(clients, r.dialFrom(r.client(fmt.Sprintf("10.0.0.%d:1", i+2))))
+		}
+		time.Sleep(2 * acceptPatience)
+		big := message(20_000, 0xfe)
+		for _, c := range clients {
+			_, err := c.Write(big)
+			require.NoError(t, err)
+			got, err := c.ReadPacket()
+			require.NoError(t, err)
+			require.Equal(t, big, got)
+		}
+		t.Log("# Accept gives the newest, for whoever wants to know")
+		require.Equal(t, 2, r.server.Stats().AcceptQueue)
+		require.Equal(t, "10.0.0.5:1", r.accept().Peer().AddrPort.String())
+		clients[4].Close()
+		time.Sleep(10 * time.Second)
+		require.Zero(t, r.server.Stats().AcceptQueue, "the dead are forgotten")
+	}, func(c *Config) {
+		c.AcceptBacklog = 2
+		c.Handler = func(c *Conn, m Message) { c.Write(m.Data) }
+	})
+}

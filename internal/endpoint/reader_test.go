@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,9 @@ import (
 
 	"github.com/raknet-go/raknet/internal/arq"
 	"github.com/raknet-go/raknet/internal/netsim"
+	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/internal/udp"
+	"github.com/raknet-go/raknet/internal/wire"
 )
 
 func TestTransientErrorsAreSurvived(t *testing.T) {
@@ -107,4 +111,75 @@ func TestABadNetwork(t *testing.T) {
 			require.NoError(t, back.wait())
 		}, near)
 	}
+}
+
+// inbound lays datagrams of equal length out as the system does that received them in
+// one piece.
+func inbound(from string, datagrams ...[]byte) udp.Inbound {
+	b := pool.Get(pool.ClassBatch)
+	for _, d := range datagrams {
+		b.N += copy(b.B[b.N:], d)
+	}
+	in := udp.Inbound{Buf: b, N: b.N, From: udp.Peer{AddrPort: netip.MustParseAddrPort(from)}}
+	if len(datagrams) > 1 {
+		in.Segment = len(datagrams[0])
+	}
+	return in
+}
+
+func TestDatagramsThatCameInOnePieceAreTakenApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeSocket()
+		e, err := New(s, Config{Accepting: true})
+		require.NoError(t, err)
+		synctest.Wait() // the reader rests in the socket
+		ping := (&wire.UnconnectedPing{HasGUID: true}).Append(nil)
+		in := []udp.Inbound{inbound("10.0.0.1:1", ping, ping, ping[:20]), inbound("10.0.0.2:1", ping), inbound("10.0.0.3:1")}
+		e.process(e.clock.Now(), in)
+		st := e.Stats()
+		require.Equal(t, uint64(5), st.DatagramsReceived)
+		require.Equal(t, uint64(3), st.Pongs)
+		require.Equal(t, uint64(1), st.Dropped["truncated"])
+		require.Equal(t, uint64(1), st.Dropped["empty"])
+		require.Len(t, s.sent, 3)
+		for i := range in {
+			in[i].Buf.Release()
+		}
+		e.Close()
+	})
+}
+
+func TestStrangersGetTheirShareOfABusyBatch(t *testing.T) {
+	bubble(t, func(r *rig) {
+		client, _ := r.pair()
+		synctest.Wait()
+		noise := make([][]byte, 40)
+		for i := range noise {
+			noise[i] = []byte{0x7f, 1}
+		}
+		in := []udp.Inbound{inbound("10.0.0.9:1", noise...), inbound("10.0.0.2:5000", []byte{0x84, 200, 0, 0})}
+		r.server.process(r.server.clock.Now(), in)
+		s := r.server.Stats()
+		require.Equal(t, uint64(strangerShare), s.Dropped["unknown"])
+		require.Equal(t, uint64(40-strangerShare), s.Dropped["overload"])
+		require.NoError(t, client.Cause())
+		for i := range in {
+			in[i].Buf.Release()
+		}
+	})
+}
+
+func TestAnswersToStrangersAreDroppedWhenTheSocketIsBlocked(t *testing.T) {
+	bubble(t, func(r *rig) {
+		synctest.Wait()
+		q := &r.server.tx
+		q.n.Store(txQueue)
+		in := []udp.Inbound{inbound("10.0.0.9:1", (&wire.UnconnectedPing{HasGUID: true}).Append(nil))}
+		q.leading = true
+		r.server.process(r.server.clock.Now(), in)
+		q.leading = false
+		q.n.Store(0)
+		require.Equal(t, uint64(1), r.server.Stats().Dropped["send queue full"])
+		in[0].Buf.Release()
+	})
 }
