@@ -60,6 +60,7 @@ func (r *rig) socket(address string) udp.Socket {
 	r.t.Helper()
 	pc, err := r.net.Listen(netip.MustParseAddrPort(address))
 	require.NoError(r.t, err)
+	pc.SetReadBuffer(8 << 20) // as udp.Listen gets; what overflows is the network's story
 	return udp.Wrap(pc)
 }
 
