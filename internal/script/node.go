@@ -21,7 +21,9 @@ type node struct {
 
 func newNode(w *world, s side, port uint16, cfg *session.Config) *node {
 	n := &node{w: w, side: s, port: port}
+	known := cfg.ARQ.RoundTrip
 	cfg.EpochMilli, cfg.ARQ, cfg.Timing = epoch, w.cfg.arq, w.cfg.timing
+	cfg.ARQ.RoundTrip = known
 	n.conn.Init(w.now, cfg)
 	return n
 }

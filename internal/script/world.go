@@ -373,7 +373,7 @@ func (d *dialer) negotiate() {
 		d.dialing = false
 		w.say("c", "agreed on version %d, mtu %d with %d", result.Version, result.MTU, result.ServerGUID)
 		d.node = newNode(w, client, d.port, &session.Config{Side: session.Client, MTU: result.MTU, Version: result.Version,
-			LocalGUID: d.guid, PeerGUID: result.ServerGUID, PeerAddr: serverAddr})
+			LocalGUID: d.guid, PeerGUID: result.ServerGUID, PeerAddr: serverAddr, ARQ: arq.Config{RoundTrip: result.RoundTrip}})
 		return
 	case c.NeedFreshPort():
 		d.port++
