@@ -42,3 +42,21 @@ func (c *Conn) settle(id uint64, acked bool) {
 	delete(c.receipts, id)
 	c.settled = append(c.settled, settled{r: r, lost: !acked})
 }
+
+// tellReceipts tells whoever holds a receipt that settle took off the books.
+func (c *Conn) tellReceipts() {
+	c.mu.Lock()
+	list := c.settled
+	c.settled = nil
+	c.mu.Unlock()
+	for _, s := range list {
+		switch {
+		case s.ended:
+			s.r.settle(c.Cause())
+		case s.lost:
+			s.r.settle(ErrReceiptLost)
+		default:
+			s.r.settle(nil)
+		}
+	}
+}
