@@ -78,10 +78,10 @@ func New(s udp.Socket, cfg Config) (*Endpoint, error) {
 		cfg.AcceptBacklog = defaultBacklog
 	}
 	e := &Endpoint{cfg: cfg, sock: s, clock: monotime.NewClock(), stepBudget: stepDatagrams, done: make(chan struct{}), conns: make(map[*Conn]struct{})}
+	// Without deadlines a caller who reads could not be called away.
+	e.lead = s.SetReadDeadline(time.Time{}) == nil
 	if cfg.Solo {
 		e.stepBudget = soloStepDatagrams
-		// Without deadlines a caller who reads could not be called away.
-		e.lead = s.SetReadDeadline(time.Time{}) == nil
 	}
 	e.epoch = e.clock.EpochMilli()
 	var defaults arq.Engine

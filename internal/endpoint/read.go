@@ -131,11 +131,19 @@ func (c *Conn) mayLead(ctx context.Context) (lead, wait bool) {
 	if !c.ep.lead {
 		return false, false
 	}
+	if !c.ep.alone() {
+		return false, true
+	}
 	c.mu.Lock()
 	lead = c.handler == nil && ctx.Done() == nil
 	c.mu.Unlock()
 	return lead, !lead
 }
+
+// alone reports whether there is a single connection on the socket: one that was
+// dialed, or the only one of a listener. With several, a caller would read mostly for
+// others, and hand the role over whenever its own message came.
+func (e *Endpoint) alone() bool { return e.cfg.Solo || e.live.Load() == 1 }
 
 // lead reads the socket until there is something for this connection's readers, or
 // its deadline has passed, or it is over.
@@ -151,7 +159,7 @@ func (c *Conn) lead() {
 		}
 	}
 	c.mu.Lock()
-	others := c.read.n > 0 || c.handler != nil
+	others := c.read.n > 0 || c.handler != nil || !e.alone()
 	c.read.n++
 	c.mu.Unlock()
 	e.role.leave(others)
