@@ -18,7 +18,8 @@ type Limits struct {
 	ReassemblyBytes int
 	// ReassemblyGroups bounds how many split messages may be unfinished at once. What
 	// would exceed it is dropped unacknowledged, too, but that messages of unreliable
-	// modes make room, the oldest first. Default 64.
+	// modes make room, the oldest first. Default 256, as many as a sender of this
+	// package has under way: what of them found no room would be refused again and again.
 	ReassemblyGroups int
 	// MessageParts bounds the fragments of one message received. A datagram with a
 	// fragment that announces more is dropped. Default 8192.
@@ -49,7 +50,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.SendBuffer, 4<<20)
 	def(&l.ReceiveBuffer, 4<<20)
 	def(&l.ReassemblyBytes, 8<<20)
-	def(&l.ReassemblyGroups, 64)
+	def(&l.ReassemblyGroups, splitsInFlight)
 	def(&l.MessageParts, 8192)
 	def(&l.HeldMessages, 8192)
 	def(&l.HeldBytes, 4<<20)

@@ -71,6 +71,9 @@ func (p *peer) init(cfg *session.Config) {
 		Limits: w.sc.Limits, FirstDatagram: w.sc.Start.Datagram, FirstReliable: w.sc.Start.Reliable,
 		FirstOrder: w.sc.Start.Order, FirstSplit: w.sc.Start.Split,
 	}
+	if w.sc.Window > 0 {
+		cfg.ARQ.Controller = arq.NewFixed(w.sc.Window)
+	}
 	p.since = w.now
 	p.wire.init(&w.sc, cfg.MTU)
 	p.out = newFlow(p)
@@ -328,6 +331,7 @@ func (p *peer) collectStats() {
 	var s session.Stats
 	p.sess.Stats(&s)
 	p.w.report.Resent += s.FramesResent
+	p.w.report.Unroomed += s.DatagramsRefused
 }
 
 func (p *peer) leave() {

@@ -27,6 +27,8 @@ type Scenario struct {
 	// Limits hold for every connection at both ends.
 	Limits arq.Limits
 	Start  Start
+	// Window, if not 0, is the congestion window of every connection in datagrams, fixed.
+	Window int
 	// EpochMilli is what the server's clock adds to its time stamps.
 	EpochMilli int64
 	// Budget is how many datagrams a connection sends in one turn; 0: any number.

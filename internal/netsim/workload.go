@@ -15,6 +15,7 @@ import (
 // Workload is what an application sends.
 type Workload struct {
 	Messages int
+	After    time.Duration // from the complete connection to the first burst
 	Burst    int           // messages at a time, at most
 	Every    time.Duration // between bursts, on average
 	Modes    []protocol.Reliability
@@ -79,7 +80,7 @@ func (a *app) start() {
 		a.load = &g.plan.ToClient
 	}
 	a.started = true
-	a.p.w.push(event{at: a.p.w.now, kind: evApp, peer: a.p})
+	a.p.w.push(event{at: a.p.w.now.Add(a.load.After), kind: evApp, peer: a.p})
 }
 
 // finished reports whether everything was sent.

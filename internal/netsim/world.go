@@ -57,6 +57,7 @@ type Report struct {
 	Deliveries uint64 // messages that reached an application
 	Bytes      uint64 // in them
 	Resent     uint64 // reliable frames sent again
+	Unroomed   uint64 // datagrams that a receiver had no room for
 	Dials      uint64
 	Sessions   uint64 // connections of clients that were complete
 	Refused    uint64 // dials and handshakes that came to nothing
@@ -71,6 +72,7 @@ func (r *Report) Add(o *Report) {
 	r.Deliveries += o.Deliveries
 	r.Bytes += o.Bytes
 	r.Resent += o.Resent
+	r.Unroomed += o.Unroomed
 	r.Dials += o.Dials
 	r.Sessions += o.Sessions
 	r.Refused += o.Refused
@@ -79,8 +81,8 @@ func (r *Report) Add(o *Report) {
 
 // String writes the figures in one line.
 func (r *Report) String() string {
-	return fmt.Sprintf("%v simulated, %d events, %d datagrams, %d deliveries (%d bytes), %d frames resent, %d dials, %d connections, %d refused, %d died",
-		r.Simulated.Round(time.Second), r.Events, r.Datagrams, r.Deliveries, r.Bytes, r.Resent, r.Dials, r.Sessions, r.Refused, r.Died)
+	return fmt.Sprintf("%v simulated, %d events, %d datagrams, %d deliveries (%d bytes), %d frames resent, %d datagrams without room, %d dials, %d connections, %d refused, %d died",
+		r.Simulated.Round(time.Second), r.Events, r.Datagrams, r.Deliveries, r.Bytes, r.Resent, r.Unroomed, r.Dials, r.Sessions, r.Refused, r.Died)
 }
 
 // Failure is a promise that was seen broken.
