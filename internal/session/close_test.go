@@ -295,3 +295,12 @@ func TestReleaseForgetsEverythingAtAnyMoment(t *testing.T) {
 		require.Equal(t, arq.VerdictIgnored, p.client.Receive(p.now, nil, ack(0)))
 	}
 }
+
+func TestAcksThatAStrangerProvokesEndNothing(t *testing.T) {
+	r := connectedServer(t, Config{})
+	for range 10 * strikeBurst {
+		r.hex("c0 0001 01 000040") // an ACK of what was never sent
+	}
+	require.NoError(t, r.Err())
+	require.Equal(t, Connected, r.State())
+}

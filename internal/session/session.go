@@ -164,7 +164,9 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 	switch {
 	case v.Alive():
 		c.heard(now)
-	case v.Violation():
+	case v == arq.VerdictMalformed:
+		// Not so an ACK of what was never sent, though it is a violation as well: whoever
+		// forges our address makes an honest peer send those, and they cost little.
 		if !c.strikes.take(now, strikeInterval, strikeBurst) {
 			c.end(now, ErrViolations, true)
 			return v
