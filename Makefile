@@ -3,6 +3,7 @@ GO      ?= go
 FUZZTIME ?= 20s
 BENCH   ?= .
 COUNT   ?= 1
+SEEDS   ?= 20000
 
 .DEFAULT_GOAL := help
 
@@ -40,6 +41,21 @@ fuzz: ## fuzz every target for FUZZTIME each (default 20s)
 			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; \
 		done; \
 	done
+
+.PHONY: sim
+sim: ## play SEEDS scenarios in virtual time (default 20000) and the whole handshake matrix
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; $(GO) test -c -o "$$dir/sim" ./internal/netsim; \
+	cores=$$(getconf _NPROCESSORS_ONLN); pids=""; failed=0; \
+	for i in $$(seq 0 $$((cores - 1))); do \
+		"$$dir/sim" -test.timeout 30m -test.v -test.run 'TestSim$$' -seeds=$(SEEDS) -shard=$$i/$$cores & pids="$$pids $$!"; \
+	done; \
+	for pid in $$pids; do wait $$pid || failed=1; done; \
+	"$$dir/sim" -test.v -test.run 'TestHandshake' -matrix || failed=1; \
+	exit $$failed
+
+.PHONY: mutants
+mutants: ## put faults into the engine, one after the other, and see the simulation catch each
+	$(GO) test -count=1 -timeout 20m -v -run 'TestMutationsAreCaught' ./internal/netsim -args -mutations
 
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=pattern COUNT=n)
