@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet/internal/session"
-	"github.com/raknet-go/raknet/internal/wire"
 )
 
 // What the oracle allows beyond the durations of session.Timing, whose defaults hold in
@@ -204,7 +203,7 @@ func (g *pairing) graceful(from, to *peer) {
 	}
 }
 
-// describeExcuse is for the trace.
+// describe says what is asked of the client.
 func (x *excuse) describe() string {
 	switch {
 	case x.mayDie():
@@ -214,6 +213,3 @@ func (x *excuse) describe() string {
 	}
 	return "must work"
 }
-
-// kindOf is wire.Classify without what is too short.
-func kindOf(b []byte) wire.DatagramKind { return wire.Classify(b) }

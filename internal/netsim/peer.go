@@ -91,6 +91,9 @@ func (p *peer) String() string {
 	return fmt.Sprintf("%v end of %s", p.side, owner)
 }
 
+// isServer reports whether p is the server's end.
+func (p *peer) isServer() bool { return p.side == session.Server }
+
 // receive applies one datagram. Its turn comes later.
 func (p *peer) receive(buf *pool.Buffer, damaged bool) {
 	if damaged {

@@ -59,39 +59,6 @@ type ClientPlan struct {
 	excuse excuse
 }
 
-// Fault is something that happens to a client at a time, and maybe ends.
-type Fault struct {
-	Kind FaultKind
-	At   time.Duration // after the start of the world
-	For  time.Duration // 0: for ever
-}
-
-// FaultKind says what.
-type FaultKind uint8
-
-// The kinds of faults.
-const (
-	FaultBlackout     FaultKind = iota // nothing passes
-	FaultBlackoutUp                    // nothing passes to the server
-	FaultBlackoutDown                  // nothing passes to the client
-	FaultRebind                        // a NAT gives the client another address
-	FaultPauseClient                   // the client's process sleeps
-	FaultPauseServer                   // the server's process sleeps
-	FaultDeafClient                    // the client's application does not read
-	FaultDeafServer                    // the server's application does not read
-	FaultMTU                           // full datagrams vanish
-	FaultDelay                         // the path becomes 150 ms longer each way
-	faultKinds
-)
-
-var faultNames = [...]string{"blackout", "blackout up", "blackout down", "rebind", "client pauses", "server pauses",
-	"client does not read", "server does not read", "mtu shrinks", "path grows"}
-
-// String describes the fault.
-func (f Fault) String() string {
-	return fmt.Sprintf("%s at %v for %v", faultNames[f.Kind], f.At, f.For)
-}
-
 // End is how a connection is to end.
 type End struct {
 	Server bool // it is the server's end that acts

@@ -11,13 +11,12 @@ import (
 
 // wireCheck watches what one end of a connection puts on the wire.
 type wireCheck struct {
-	mtu       int
-	datagram  uint32          // the next number, 24 bits
-	reliable  uint32          // the first index, 24 bits
-	sentAt    []monotime.Time // of each reliable index, its latest transmission
-	probes    uint64
-	stats     session.Stats
-	abandoned bool
+	mtu      int
+	datagram uint32          // the next number, 24 bits
+	reliable uint32          // the first index, 24 bits
+	sentAt   []monotime.Time // of each reliable index, its latest transmission
+	probes   uint64
+	stats    session.Stats
 }
 
 func (c *wireCheck) init(sc *Scenario, mtu int) {
