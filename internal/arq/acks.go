@@ -17,7 +17,7 @@ type ackQueue struct {
 	echoes  [ackEchoes + 1]rangeSet // what was new in the last ACKs, the newest first
 	lossy   int                     // datagrams to go until the path counts as clean
 	since   monotime.Time           // when the oldest pending one came; Never when none is pending
-	waiting int                     // datagrams noted since the last ACK was written
+	waiting int                     // bytes of datagrams noted since the last ACK was written
 	urgent  bool
 	partial bool // the last ACK left a part for the next, which has the echoes in it already
 }
@@ -28,9 +28,11 @@ const (
 	maxAckDelay = 8 * time.Millisecond
 	// rideAge is how long an ACK waits before it takes the chance to leave with data. Arbitrary.
 	rideAge = time.Millisecond
-	// ackEvery is how many datagrams are acknowledged without delay. The engine asks
-	// after a whole batch was read, so a burst still draws one ACK.
-	ackEvery = 2
+	// ackBytes is how much is acknowledged without delay: about two full datagrams, as
+	// TCP does. Counting bytes and not datagrams, a quick exchange of small messages
+	// does not draw an ACK for every second one. The engine asks after a whole batch
+	// was read, so a burst still draws one ACK.
+	ackBytes = 2400
 	// ackRanges bounds the ranges pending. A peer whose datagrams arrive with a hole
 	// after every one fills it; then the oldest are not acknowledged, and sent again.
 	ackRanges = 256
@@ -55,13 +57,13 @@ func (q *ackQueue) init() {
 // sawLoss notes that the path to here lost a datagram, so that it may lose ACKs, too.
 func (q *ackQueue) sawLoss() { q.lossy = lossyFor }
 
-// note adds datagram n, which came now. An urgent one is not delayed.
-func (q *ackQueue) note(now monotime.Time, n int64, urgent bool) {
+// note adds datagram n of size bytes, which came now. An urgent one is not delayed.
+func (q *ackQueue) note(now monotime.Time, n int64, size int, urgent bool) {
 	q.ranges.add(n, n+1)
 	if q.waiting == 0 && q.since == monotime.Never {
 		q.since = now
 	}
-	q.waiting++
+	q.waiting += size
 	if q.lossy > 0 {
 		q.lossy--
 	}
@@ -79,7 +81,7 @@ func (q *ackQueue) deadline() monotime.Time {
 	if !q.pending() {
 		return monotime.Never
 	}
-	if q.urgent || q.waiting >= ackEvery {
+	if q.urgent || q.waiting >= ackBytes {
 		return q.since
 	}
 	return q.since.Add(maxAckDelay)

@@ -40,7 +40,7 @@ func TestALoneDatagramIsAcknowledgedAfterADelay(t *testing.T) {
 	}
 
 	t.Log("# one datagram waits for company")
-	q.note(now, 7, false)
+	q.note(now, 7, 1400, false)
 	if !q.pending() || q.due(now) || q.deadline() != now.Add(maxAckDelay) {
 		t.Fatal("not delayed")
 	}
@@ -54,9 +54,9 @@ func TestALoneDatagramIsAcknowledgedAfterADelay(t *testing.T) {
 		t.Fatal("acknowledged twice")
 	}
 
-	t.Log("# a second one ends the wait")
-	q.note(now, 8, false)
-	q.note(now.Add(time.Millisecond), 9, false)
+	t.Log("# a second full one ends the wait")
+	q.note(now, 8, 1400, false)
+	q.note(now.Add(time.Millisecond), 9, 1400, false)
 	if !q.due(now.Add(time.Millisecond)) {
 		t.Fatal("two datagrams wait")
 	}
@@ -65,7 +65,7 @@ func TestALoneDatagramIsAcknowledgedAfterADelay(t *testing.T) {
 	}
 
 	t.Log("# so does an urgent one")
-	q.note(now, 10, true)
+	q.note(now, 10, 1400, true)
 	if !q.due(now) {
 		t.Fatal("an urgent ACK waits")
 	}
@@ -74,7 +74,7 @@ func TestALoneDatagramIsAcknowledgedAfterADelay(t *testing.T) {
 	if b := q.append([]byte("dst"), 100); string(b) != "dst\xc0\x00\x01\x01\x0a\x00\x00" {
 		t.Fatalf("% x", b)
 	}
-	q.note(now, 11, false)
+	q.note(now, 11, 1400, false)
 	if q.due(now) {
 		t.Fatal("urgency outlived its ACK")
 	}
@@ -93,8 +93,8 @@ func TestAcksFillDatagramsWithinTheirSize(t *testing.T) {
 				want = append(want, n)
 			}
 			for _, i := range rnd.Perm(len(want)) {
-				q.note(1, want[i], false)
-				q.note(1, want[i], true) // and again: duplicates are acknowledged, too
+				q.note(1, want[i], 1400, false)
+				q.note(1, want[i], 1400, true) // and again: duplicates are acknowledged, too
 			}
 			maxSize := 17 + rnd.IntN(1448)
 			for {
@@ -133,7 +133,7 @@ func TestRangesAcrossTheWrapAreReadableByTheOriginal(t *testing.T) {
 		q.init()
 		for _, s := range c.spans {
 			for n := s.lo; n < s.hi; n++ {
-				q.note(1, n, false)
+				q.note(1, n, 1400, false)
 			}
 		}
 		for _, want := range c.want {
@@ -151,7 +151,7 @@ func TestAPeerWithHolesEverywhereCostsBoundedMemory(t *testing.T) {
 	var q ackQueue
 	q.init()
 	for n := int64(0); n < 100_000; n += 2 {
-		q.note(1, n, false)
+		q.note(1, n, 1400, false)
 	}
 	if q.ranges.len() != ackRanges {
 		t.Fatalf("%d ranges", q.ranges.len())
@@ -169,10 +169,10 @@ func TestAcknowledgingDoesNotAllocate(t *testing.T) {
 	allocs := testing.AllocsPerRun(1000, func() {
 		for range 32 {
 			n++
-			q.note(1, n, false)
+			q.note(1, n, 1400, false)
 		}
 		n++ // a hole
-		q.note(1, n+1, false)
+		q.note(1, n+1, 1400, false)
 		q.append(dst, 1464)
 	})
 	if allocs > 0 {
@@ -185,7 +185,7 @@ func BenchmarkAckNote(b *testing.B) {
 	q.init()
 	n := int64(0)
 	for b.Loop() {
-		q.note(1, n, false)
+		q.note(1, n, 1400, false)
 		n++
 	}
 }
@@ -198,7 +198,7 @@ func BenchmarkAckBatch(b *testing.B) {
 	n := int64(0)
 	for b.Loop() {
 		for range 32 {
-			q.note(1, n, false)
+			q.note(1, n, 1400, false)
 			n++
 		}
 		q.append(dst, 1464)
@@ -209,7 +209,7 @@ func TestALossyPathHearsEveryAckThrice(t *testing.T) {
 	var q ackQueue
 	q.init()
 	say := func(n int64) string {
-		q.note(1, n, true)
+		q.note(1, n, 1400, true)
 		return hex.EncodeToString(q.append(nil, 1400))
 	}
 	if got := say(0); got != "c0000101000000" {
@@ -233,7 +233,7 @@ func TestALossyPathHearsEveryAckThrice(t *testing.T) {
 	}
 	t.Logf("# a flush of several ACKs ends all the same")
 	for n := int64(10); n < 500; n += 2 {
-		q.note(1, n, true)
+		q.note(1, n, 1400, true)
 	}
 	for i := 0; q.append(nil, 200) != nil; i++ {
 		if i > 50 {
@@ -250,7 +250,7 @@ func TestAFlushInTwoPartsSaysNothingTwice(t *testing.T) {
 	q.init()
 	q.sawLoss()
 	for _, n := range []int64{1<<24 - 1, 1<<24 + 1, 1<<24 + 2} {
-		q.note(1, n, true)
+		q.note(1, n, 1400, true)
 	}
 	first := named(t, q.append(nil, 100), wire.ACKID, 100, 1<<24)
 	second := named(t, q.append(nil, 100), wire.ACKID, 100, 1<<24)

@@ -64,7 +64,7 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 	arrival := e.arrivals.probe(number)
 	switch {
 	case arrival == arrivalDuplicate:
-		e.acks.note(now, number, true)
+		e.acks.note(now, number, len(data), true)
 		return VerdictDuplicate
 	case arrival == arrivalTooFar, number-e.arrivals.next > arrivalWindow && now.Sub(e.inWindowAt) < jumpPause:
 		return VerdictTooFar
@@ -93,7 +93,7 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 			urgent = true
 		}
 	}
-	e.acks.note(now, number, urgent)
+	e.acks.note(now, number, len(data), urgent)
 	if arrival == arrivalTooOld && e.reliable.taken() == taken {
 		return VerdictLate
 	}

@@ -3,6 +3,7 @@ package arq
 import (
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,9 +109,10 @@ func TestAnAckRidesWithData(t *testing.T) {
 	l.receive("84110000000008fe")
 	l.now = l.now.Add(maxAckDelay)
 	l.wantHex("due", "c0000101110000")
-	t.Logf("# two are acknowledged at once")
-	l.receive("84120000000008fe")
-	l.receive("84130000000008fe")
+	t.Logf("# two full ones are acknowledged at once")
+	full := fmt.Sprintf("%04x", 1400*8) + "fe" + strings.Repeat("00", 1399)
+	l.receive("8412000000" + full)
+	l.receive("8413000000" + full)
 	l.wantHex("two", "c0000100120000130000")
 }
 
