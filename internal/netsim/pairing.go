@@ -102,7 +102,7 @@ func (g *pairing) end() {
 	g.ending = true
 	e := g.plan.End
 	first := g.side(e.Server)
-	if first == nil {
+	if first == nil || first.gone {
 		first = g.client
 	}
 	switch e.How {
