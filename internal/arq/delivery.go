@@ -15,9 +15,8 @@ type Delivery struct {
 	// Channel is the ordering channel; zero for modes without one.
 	Channel uint8
 
-	charge int32      // what the engine's receive buffer is charged for it
-	ref    pool.Ref   // the message, when it came in one piece
-	parts  *pool.Refs // else its parts in order, none empty; parts.Size is their sum
+	ref   pool.Ref   // the message, when it came in one piece
+	parts *pool.Refs // else its parts in order, none empty; parts.Size is their sum
 }
 
 // deliveryOverhead is what holding a message costs beside its bytes, roughly: a

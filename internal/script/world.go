@@ -222,7 +222,6 @@ type host struct {
 	w         *world
 	listening bool
 	offline   offline.Server
-	mtu       int
 	refuse    byte // the packet that refuses every request 2; 0: none
 	nodes     []*node
 }
