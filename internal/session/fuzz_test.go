@@ -91,7 +91,7 @@ func (p *pairPlay) step() {
 	case 11:
 		n.asleep = !n.asleep
 	case 12:
-		p.ended[high&1] = true
+		p.ended[high&1] = p.ended[high&1] || n.State() < Closed // else its peer did, and what came before stays readable
 		if high < 8 {
 			n.close()
 		} else {
