@@ -314,8 +314,7 @@ func numbersOf(data []byte) []uint32 {
 	}
 }
 
-func ack(numbers ...uint32) []byte  { return report(wire.ACKID, numbers) }
-func nack(numbers ...uint32) []byte { return report(wire.NACKID, numbers) }
+func ack(numbers ...uint32) []byte { return report(wire.ACKID, numbers) }
 
 // report writes single records: one range each.
 func report(id byte, numbers []uint32) []byte {
