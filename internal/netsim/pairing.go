@@ -99,12 +99,17 @@ func (g *pairing) side(server bool) *peer {
 
 // end brings about the planned end of the connection.
 func (g *pairing) end() {
-	g.ending = true
 	e := g.plan.End
 	first := g.side(e.Server)
 	if first == nil || first.gone {
 		first = g.client
 	}
+	if asleep := g.asleep(); asleep != nil {
+		g.planning = true
+		g.w.push(event{at: asleep.awakened, kind: evPlan, peer: first})
+		return
+	}
+	g.ending = true
 	switch e.How {
 	case HowVanish:
 		if g.client != nil && !g.client.gone {
@@ -121,4 +126,14 @@ func (g *pairing) end() {
 	default:
 		first.finish(false)
 	}
+}
+
+// asleep returns a host whose process is stopped, so that its application cannot act, or nil.
+func (g *pairing) asleep() *host {
+	for _, p := range [...]*peer{g.client, g.server} {
+		if p != nil && p.host.paused {
+			return p.host
+		}
+	}
+	return nil
 }

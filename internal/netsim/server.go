@@ -114,10 +114,15 @@ func (s *server) request(from int32, out *offline.Outcome) {
 		s.answer(from, s.offline.AppendRefusal(room[:0], protocol.IDNoFreeConnections))
 		return
 	}
+	stray := false
 	if old != nil {
+		// What it sent and is under way reaches the client's next connection, which
+		// cannot tell it from its own: datagrams name no connection.
+		stray = old.sess.State() < session.Closed
 		old.kill("replaced")
 	}
 	p := newServerPeer(w, from, out)
+	p.damaged = stray
 	s.table[from] = p
 	s.live++
 	if evicted, evict := s.halfOpen.Add(w.addrs[from].addr); evict {
