@@ -1,6 +1,7 @@
 package arq
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 	"time"
@@ -21,6 +22,9 @@ type ackPath struct {
 	asked   uint64 // receipts asked for so far
 	told    map[uint64]bool
 	dropped bool // receipts may stay unanswered: the queue was abandoned
+	// Datagrams that the socket has not taken yet, and what they were when they left.
+	socket []*pool.Buffer
+	left   [][]byte
 }
 
 // next takes a byte of the input; there are zeros behind its end.
@@ -33,7 +37,8 @@ func (a *ackPath) next() int {
 	return int(b)
 }
 
-func (a *ackPath) bytes(n int) []byte {
+// some takes up to n bytes of the input.
+func (a *ackPath) some(n int) []byte {
 	n = min(n, len(a.in))
 	b := a.in[:n]
 	a.in = a.in[n:]
@@ -70,14 +75,14 @@ func (a *ackPath) step() {
 	case 5:
 		a.report(wire.NACKID, op>>4)
 	case 6: // bytes as they come
-		a.receive(a.bytes(a.next()))
+		a.receive(a.some(a.next()))
 	case 7: // an ACK or NACK whose ranges come from the input
 		id := []byte{wire.ACKID, wire.NACKID}[op>>4&1]
 		n := a.next() % 8
-		a.receive(append([]byte{id, 0, byte(n)}, a.bytes(7*n)...))
+		a.receive(append([]byte{id, 0, byte(n)}, a.some(7*n)...))
 	case 8: // a frame set near the number expected, with bytes for frames
 		b := wire.AppendDatagramHeader(nil, wire.FrameSetID, wire24(a.e.arrivals.next+int64(int8(a.next()))))
-		a.receive(append(b, a.bytes(a.next())...))
+		a.receive(append(b, a.some(a.next())...))
 	case 9, 10:
 		a.receiveFrame(op>>4&1 != 0)
 	case 11:
@@ -100,6 +105,8 @@ func (a *ackPath) step() {
 			a.dropped = true
 		case 1, 2, 3:
 			a.e.SetUnread(a.next() << 7)
+		case 4, 5, 6, 7:
+			a.taken()
 		default:
 			a.read()
 		}
@@ -145,7 +152,7 @@ func (a *ackPath) receiveFrame(again bool) {
 	f.Order = (wire24(e.order.next(f.Channel)) + skip()) & wire.Mask24
 	f.Sequence = uint32(a.next())
 	f.SplitID, f.SplitCount, f.SplitIndex = uint16(how>>4&3), uint32(a.next()%8), uint32(a.next()%8)
-	data := a.bytes(1 + a.next())
+	data := a.some(1 + a.next())
 	b = append(wire.AppendFrameHeader(b, &f, len(data)), data...)
 	a.receive(b)
 	if again {
@@ -194,8 +201,20 @@ func (a *ackPath) transmit(n int) {
 		if e.inFlight > inFlight && inFlight > 0 && probes == 0 && e.inFlight > window {
 			a.t.Fatalf("%d bytes in flight at a window of %d", e.inFlight, window)
 		}
+		a.socket = append(a.socket, b)
+		a.left = append(a.left, slices.Clone(b.Bytes()))
+	}
+}
+
+// taken lets the socket take what left, which nobody may have changed meanwhile.
+func (a *ackPath) taken() {
+	for i, b := range a.socket {
+		if !bytes.Equal(b.Bytes(), a.left[i]) {
+			a.t.Fatalf("a datagram changed while the socket had it: % x is now % x", a.left[i], b.Bytes())
+		}
 		b.Release()
 	}
+	a.socket, a.left = a.socket[:0], a.left[:0]
 }
 
 // quiet checks what holds once everything left that may leave now.
@@ -217,15 +236,15 @@ func (a *ackPath) quiet() {
 // check compares the engine's sums with what they sum up.
 func (a *ackPath) check() {
 	e, t := &a.e, a.t
-	out, bytes := 0, 0
+	out, size := 0, 0
 	for n := e.sent.base; n < e.sent.next; n++ {
 		if d := e.sent.at(n); d.state == sentOut {
 			out++
-			bytes += int(d.size)
+			size += int(d.size)
 		}
 	}
-	if out != e.sent.out || bytes != e.inFlight {
-		t.Fatalf("%d datagrams, %d bytes out; counted %d and %d", out, bytes, e.sent.out, e.inFlight)
+	if out != e.sent.out || size != e.inFlight {
+		t.Fatalf("%d datagrams, %d bytes out; counted %d and %d", out, size, e.sent.out, e.inFlight)
 	}
 	seen := map[*packet]string{}
 	split := map[*message]bool{}
@@ -318,7 +337,9 @@ func (a *ackPath) finish() {
 		}
 		e.Advance(a.now)
 		a.read()
+		a.taken()
 	}
+	a.taken()
 	a.check()
 	a.read()
 	if !e.Drained() || e.inFlight != 0 || e.held != 0 || e.splits != 0 {
@@ -344,6 +365,9 @@ func FuzzAckPath(f *testing.F) {
 		for len(a.in) > 0 {
 			a.step()
 			a.check()
+			if len(a.socket) > 64 {
+				a.taken()
+			}
 		}
 		a.read()
 		a.finish()
