@@ -76,15 +76,27 @@ func FuzzDatagram(f *testing.F) {
 		if _, err := ParseRanges(b); err == nil && kind != KindACK && kind != KindNACK {
 			t.Fatalf("ranges in kind %d", kind)
 		}
+		wantNumber, want, whole, ok := naiveDatagram(b)
+		if ok != (err == nil) || number != wantNumber {
+			t.Fatalf("datagram %d, %v; the naive parser says %d, %v", number, err, wantNumber, ok)
+		}
 		if kind != KindFrameSet {
 			return
 		}
-		// What the walk gives, written again, is walked the same.
-		again := AppendDatagramHeader(nil, b[0], number)
-		var frames []Frame
+		var walked []Frame
 		it := Frames(body)
 		var fr Frame
 		for it.Next(&fr) {
+			walked = append(walked, fr)
+		}
+		if (it.Err() == nil) != whole || !reflect.DeepEqual(walked, want) {
+			t.Fatalf("%+v, %v; the naive parser says %+v, all of it: %v", walked, it.Err(), want, whole)
+		}
+
+		// What the walk gives, written again, is walked the same.
+		again := AppendDatagramHeader(nil, b[0], number)
+		var frames []Frame
+		for _, fr := range walked {
 			if len(fr.Payload) > MaxFramePayload {
 				return
 			}

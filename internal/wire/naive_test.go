@@ -66,6 +66,35 @@ func naiveFrame(b []byte) (f Frame, size int, ok bool) {
 	return f, len(b) - len(t.b), ok
 }
 
+// naiveDatagram reads a frame set: its number and its frames up to the first that is
+// none; whole is false when there is such a one. Up to three zeros at the end are padding.
+func naiveDatagram(b []byte) (number uint32, frames []Frame, whole, ok bool) {
+	t := taker{b: b, ok: true}
+	if flags := t.big(1); flags < 0x80 || flags >= 0xa0 {
+		return 0, nil, false, false
+	}
+	number = t.little24()
+	if !t.ok {
+		return 0, nil, false, false
+	}
+	for len(t.b) > 0 {
+		if len(t.b) < 4 && len(frames) > 0 {
+			zeros := true
+			for _, c := range t.b {
+				zeros = zeros && c == 0
+			}
+			return number, frames, zeros, true
+		}
+		f, size, good := naiveFrame(t.b)
+		if !good {
+			return number, frames, false, true
+		}
+		frames = append(frames, f)
+		t.take(size)
+	}
+	return number, frames, true, true
+}
+
 // naiveRanges reads the records of an ACK or NACK.
 func naiveRanges(b []byte) (all []Range, ok bool) {
 	t := taker{b: b, ok: true}
