@@ -130,6 +130,10 @@ func (p *Pipe) enqueue(now monotime.Time, n int) (left monotime.Time, ok bool) {
 	return p.free, true
 }
 
+// Backlog returns how long a datagram put in now would wait until those before it have
+// left: the delay of the queue. Zero without a Bandwidth.
+func (p *Pipe) Backlog(now monotime.Time) time.Duration { return max(p.free.Sub(now), 0) }
+
 // burst moves the state of Link.Burst on and reports whether it loses the datagram.
 func (p *Pipe) burst(c *chances) bool {
 	b := p.link.Burst

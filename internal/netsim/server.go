@@ -118,7 +118,7 @@ func (s *server) request(from int32, out *offline.Outcome) {
 	if old != nil {
 		// What it sent and is under way reaches the client's next connection, which
 		// cannot tell it from its own: datagrams name no connection.
-		stray = old.sess.State() < session.Closed
+		stray = old.sess.State() < session.Closed || w.now.Sub(old.since) < time.Second
 		old.kill("replaced")
 	}
 	p := newServerPeer(w, from, out)
