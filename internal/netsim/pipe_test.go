@@ -199,3 +199,20 @@ func BenchmarkPipe(b *testing.B) {
 		dst = p.Send(monotime.Time(i*2000), data, dst[:0])
 	}
 }
+
+func TestBacklogIsWhatADatagramWouldWait(t *testing.T) {
+	p := NewPipe(1, 2, Link{Bandwidth: 1_000_000})
+	data := make([]byte, 1000-headers)
+	if got := p.Backlog(5); got != 0 {
+		t.Errorf("an empty queue takes %v", got)
+	}
+	for range 3 {
+		p.Send(5, data, nil)
+	}
+	if got := p.Backlog(5); got != 3*time.Millisecond {
+		t.Errorf("three datagrams take %v", got)
+	}
+	if got := p.Backlog(monotime.Time(10 * time.Millisecond)); got != 0 {
+		t.Errorf("a queue that is empty again takes %v", got)
+	}
+}
