@@ -20,11 +20,23 @@ const (
 	congestionDefault congestionKind = iota
 	congestionSliding
 	congestionFixed
+	congestionCubic
+	congestionModel
 )
 
 // SlidingWindow is the congestion control of the original engine: slow start, and
 // after a loss a window that shrinks sharply and grows by one datagram per round trip.
 func SlidingWindow() Congestion { return Congestion{kind: congestionSliding} }
+
+// ModelBased follows a model of the path, its delivery rate and its least round trip, in
+// the manner of BBR: it keeps its speed where datagrams are lost at random, and the
+// queues in front of narrow links short. It is the default.
+func ModelBased() Congestion { return Congestion{kind: congestionModel} }
+
+// Cubic is the congestion control of most TCP stacks (RFC 9438). It takes every loss for
+// congestion, so it shares a link with TCP fairly and is slow where datagrams are lost
+// at random.
+func Cubic() Congestion { return Congestion{kind: congestionCubic} }
 
 // maxFixedWindow bounds FixedWindow, in datagrams: the receivers of this library
 // remember that many datagram numbers, so a larger window is loss by construction.
@@ -45,6 +57,10 @@ func (c Congestion) controller() func(mtu int) arq.Controller {
 		return arq.NewSliding
 	case congestionFixed:
 		return arq.NewFixed(c.window)
+	case congestionCubic:
+		return arq.NewCubic
+	case congestionModel:
+		return arq.NewModel
 	}
 	return nil
 }
@@ -54,6 +70,10 @@ func (c Congestion) String() string {
 	switch c.kind {
 	case congestionSliding:
 		return "sliding window"
+	case congestionCubic:
+		return "CUBIC"
+	case congestionModel:
+		return "model-based"
 	case congestionFixed:
 		return fmt.Sprintf("fixed window of %d datagrams", c.window)
 	}

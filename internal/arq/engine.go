@@ -34,7 +34,7 @@ type Config struct {
 	// MTU is the negotiated size; datagrams have at most MTU - 28 bytes of UDP payload.
 	MTU    int
 	Limits Limits
-	// Controller makes the congestion controller; nil: NewSliding.
+	// Controller makes the congestion controller; nil: NewModel.
 	Controller func(mtu int) Controller
 	// FirstDatagram, FirstReliable, FirstOrder and FirstSplit are where the counters
 	// start, on both sides alike: 0, but for tests that cross the 24-bit wrap.
@@ -146,7 +146,7 @@ func (e *Engine) Init(now monotime.Time, c *Config) {
 	*e = Engine{mtu: c.MTU, limits: c.Limits.withDefaults(), first: c.FirstOrder}
 	controller := c.Controller
 	if controller == nil {
-		controller = NewSliding
+		controller = NewModel
 	}
 	e.cc = controller(c.MTU)
 	e.nextReliable, e.nextSplit = c.FirstReliable, c.FirstSplit
@@ -154,7 +154,7 @@ func (e *Engine) Init(now monotime.Time, c *Config) {
 	e.loss = lossState{exposed: c.FirstDatagram, newest: c.FirstDatagram - 1, lossAt: monotime.Never, timeoutAt: monotime.Never}
 	e.deliveredAt, e.firstSentAt = now, now
 	e.rtt.hint = c.RoundTrip
-	e.pacer.at = monotime.Never
+	e.pacer = pacer{tokens: paceBurst, filled: now, at: monotime.Never}
 	e.initReceive(c)
 }
 

@@ -23,6 +23,9 @@ func newLossTest(t *testing.T, c Config) *lossTest {
 	if c.MTU == 0 {
 		c.MTU = 1492
 	}
+	if c.Controller == nil {
+		c.Controller = NewSliding // the one whose window is easiest to foretell
+	}
 	l := &lossTest{t: t, e: new(Engine), now: 1, first: c.FirstDatagram}
 	l.e.Init(l.now, &c)
 	before := pool.InUse()

@@ -53,6 +53,7 @@ func TestTooManyErrorsEndTheEndpoint(t *testing.T) {
 			s.reads <- c.err
 			<-e.Done()
 			require.ErrorIs(t, e.Err(), c.err)
+			synctest.Wait()
 			require.True(t, isClosed(s.closed))
 			_, err = e.Accept(context.Background())
 			require.ErrorIs(t, err, c.err)

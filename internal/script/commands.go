@@ -135,6 +135,17 @@ func (w *world) set(f *fields) error {
 	if f.has("window") {
 		a.Controller = arq.NewFixed(int(f.number("window", 0)))
 	}
+	switch name := f.text("congestion", ""); name {
+	case "":
+	case "sliding":
+		a.Controller = arq.NewSliding
+	case "cubic":
+		a.Controller = arq.NewCubic
+	case "model":
+		a.Controller = arq.NewModel
+	default:
+		f.fail("congestion", name, "sliding, cubic or model")
+	}
 	l.ReceiveBuffer = int(f.number("receive-buffer", int64(l.ReceiveBuffer)))
 	l.HeldMessages = int(f.number("held-messages", int64(l.HeldMessages)))
 	l.ReassemblyGroups = int(f.number("groups", int64(l.ReassemblyGroups)))

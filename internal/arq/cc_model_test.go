@@ -1,0 +1,137 @@
+package arq
+
+import (
+	"testing"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+)
+
+// steadyPath feeds a controller the ACKs of a path of one rate and round trip, for a
+// number of round trips, and returns the moment after.
+func steadyPath(c Controller, now monotime.Time, next *int64, rate int64, rtt time.Duration, rounds int) monotime.Time {
+	for range rounds {
+		first := *next
+		n := max(c.Window()/1464, 1)
+		*next += int64(n)
+		for i := range n {
+			now = now.Add(max(rtt/time.Duration(n), time.Duration(1464*int64(time.Second)/rate)))
+			got := min(rate, int64(float64(c.Window())/rtt.Seconds()))
+			c.OnAck(now, AckSample{Bytes: 1464, InFlight: (n - i - 1) * 1464, RTT: rtt, SRTT: rtt, MinRTT: rtt,
+				WindowLimited: true, Rate: got, Newest: first + int64(i), Next: *next})
+		}
+	}
+	return now
+}
+
+func TestTheModelFindsThePath(t *testing.T) {
+	for _, p := range []struct {
+		rate int64
+		rtt  time.Duration
+	}{{2_500_000, 50 * time.Millisecond}, {12_500_000, 50 * time.Millisecond}, {2_500_000, 600 * time.Millisecond}} {
+		c := NewModel(testMTU)
+		next := int64(0)
+		steadyPath(c, 1, &next, p.rate, p.rtt, 40)
+		content := int(float64(p.rate) * p.rtt.Seconds())
+		if w := c.Window(); w < content*3/2 || w > content*3 {
+			t.Errorf("%d B/s and %v: window %d, the path holds %d", p.rate, p.rtt, w, content)
+		}
+		if r := c.PacingRate(); r < p.rate*7/10 || r > p.rate*13/10 {
+			t.Errorf("%d B/s and %v: paced at %d", p.rate, p.rtt, r)
+		}
+	}
+}
+
+func TestRandomLossDoesNotShrinkTheModel(t *testing.T) {
+	c := NewModel(testMTU)
+	next := int64(0)
+	now := steadyPath(c, 1, &next, 12_500_000, 50*time.Millisecond, 30)
+	before := c.Window()
+	for range 20 {
+		c.OnLoss(now, LossSample{Bytes: before / 20, InFlight: before, Newest: next - 1, Next: next})
+		now = steadyPath(c, now, &next, 12_500_000, 50*time.Millisecond, 1)
+	}
+	if w := c.Window(); w < before*9/10 {
+		t.Errorf("window %d after 5 %% of loss in each of 20 round trips, was %d", w, before)
+	}
+}
+
+func TestAFullQueueLowersTheCeilingAndCalmRaisesIt(t *testing.T) {
+	c := NewModel(testMTU)
+	next := int64(0)
+	now := steadyPath(c, 1, &next, 12_500_000, 50*time.Millisecond, 30)
+	before := c.Window()
+	c.OnLoss(now, LossSample{Bytes: before / 2, InFlight: before / 2, Newest: next - 1, Next: next})
+	low := c.Window()
+	if low > before*8/10 {
+		t.Fatalf("window %d after half of it was lost, was %d", low, before)
+	}
+	steadyPath(c, now, &next, 12_500_000, 50*time.Millisecond, 10)
+	if w := c.Window(); w <= low {
+		t.Errorf("window %d ten calm round trips later, was %d", w, low)
+	}
+	t.Logf("# a loss that was none is undone")
+	d := NewModel(testMTU)
+	next = 0
+	now = steadyPath(d, 1, &next, 12_500_000, 50*time.Millisecond, 30)
+	before = d.Window()
+	d.OnLoss(now, LossSample{Bytes: before / 2, InFlight: before / 2, Newest: next - 1, Next: next})
+	d.OnSpurious(now)
+	steadyPath(d, now, &next, 12_500_000, 50*time.Millisecond, 1)
+	if w := d.Window(); w < before*9/10 {
+		t.Errorf("window %d after the loss proved false, was %d", w, before)
+	}
+}
+
+func TestSilenceIsOneDatagramAndThenForgotten(t *testing.T) {
+	c := NewModel(testMTU)
+	next := int64(0)
+	now := steadyPath(c, 1, &next, 2_500_000, 50*time.Millisecond, 30)
+	before := c.Window()
+	c.OnLoss(now, LossSample{Bytes: before, Newest: next - 1, Next: next, Timeout: true})
+	if w := c.Window(); w != testMTU {
+		t.Fatalf("window %d in silence", w)
+	}
+	steadyPath(c, now, &next, 2_500_000, 50*time.Millisecond, 1)
+	if w := c.Window(); w < before/2 {
+		t.Errorf("window %d after the path came back, was %d", w, before)
+	}
+}
+
+func TestAThriftyApplicationKeepsTheFirstWindow(t *testing.T) {
+	c := NewModel(testMTU)
+	now := monotime.Time(1)
+	for i := range int64(500) {
+		now = now.Add(16 * time.Millisecond)
+		c.OnAck(now, AckSample{Bytes: 200, RTT: 50 * time.Millisecond, SRTT: 50 * time.Millisecond, MinRTT: 50 * time.Millisecond,
+			Rate: 12_000, AppLimited: true, Newest: i, Next: i + 3})
+	}
+	if w := c.Window(); w < initialDatagrams*testMTU || c.PacingRate() != 0 {
+		t.Errorf("window %d, pacing %d", w, c.PacingRate())
+	}
+}
+
+func TestTheGreatestOfTheLastRounds(t *testing.T) {
+	var f maxFilter
+	f.add(1, 100)
+	for r := int64(2); r < 10; r++ {
+		f.add(r, 50)
+	}
+	if f.max() != 100 {
+		t.Fatalf("max %d within the window", f.max())
+	}
+	for r := int64(10); r < 14; r++ {
+		f.add(r, 50)
+	}
+	if f.max() != 50 {
+		t.Fatalf("max %d though the 100 is %d rounds old", f.max(), 12)
+	}
+	f.add(14, 70)
+	if f.max() != 70 {
+		t.Fatalf("max %d", f.max())
+	}
+	f.add(60, 10)
+	if f.max() != 10 {
+		t.Fatalf("max %d after a long gap", f.max())
+	}
+}
