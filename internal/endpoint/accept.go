@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -42,7 +43,7 @@ func (q *acceptQueue) push(c *Conn) bool {
 			q.mu.Unlock()
 			return false
 		}
-		q.list = append(q.list[:0], q.list[1:]...)
+		q.list = slices.Delete(q.list, 0, 1)
 	}
 	q.list = append(q.list, c)
 	q.mu.Unlock()
@@ -56,7 +57,7 @@ func (q *acceptQueue) remove(c *Conn) bool {
 	defer q.mu.Unlock()
 	for i, o := range q.list {
 		if o == c {
-			q.list = append(q.list[:i], q.list[i+1:]...)
+			q.list = slices.Delete(q.list, i, i+1)
 			return true
 		}
 	}
@@ -71,7 +72,7 @@ func (q *acceptQueue) pop() (c *Conn, more bool) {
 		return nil, false
 	}
 	c = q.list[0]
-	q.list = append(q.list[:0], q.list[1:]...)
+	q.list = slices.Delete(q.list, 0, 1)
 	return c, len(q.list) > 0
 }
 

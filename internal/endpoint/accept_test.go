@@ -220,3 +220,21 @@ func TestWithAHandlerNobodyNeedAccept(t *testing.T) {
 		c.Handler = func(c *Conn, m Message) { c.Write(m.Data) }
 	})
 }
+
+// A connection that left the queue must not be kept from the garbage collector by it.
+func TestTheAcceptQueueKeepsNobodyWhoLeft(t *testing.T) {
+	var q acceptQueue
+	q.init(3, true)
+	a, b, c, d := new(Conn), new(Conn), new(Conn), new(Conn)
+	for _, each := range []*Conn{a, b, c, d} { // a makes room for d
+		require.True(t, q.push(each))
+	}
+	require.True(t, q.remove(c))
+	first, more := q.pop()
+	require.True(t, first == b && more)
+	last, more := q.pop()
+	require.True(t, last == d && !more)
+	for _, kept := range q.list[:cap(q.list)] {
+		require.Nil(t, kept)
+	}
+}
