@@ -14,10 +14,12 @@ type Controller struct {
 }
 
 // DefaultController is the name of the one that connections have when nobody chose.
-const DefaultController = "sliding"
+const DefaultController = "model"
 
 // Controllers are all that the laboratory compares, in the order of its tables.
 var Controllers = []Controller{
+	{"model", arq.NewModel},
+	{"cubic", arq.NewCubic},
 	{"sliding", arq.NewSliding},
 	{"fixed-512", arq.NewFixed(512)},
 }

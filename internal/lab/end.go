@@ -21,12 +21,14 @@ type end struct {
 	tick  time.Duration // it sends only at multiples of this; 0: whenever it wants
 	armed monotime.Time
 	dirty bool
+	begun bool
 }
 
 // happen takes what an end is told.
 func (e *end) happen(ev *event) {
 	switch ev.kind {
 	case evStart:
+		e.begun = true
 		e.sess.Init(e.w.now, &e.cfg)
 	case evDatagram:
 		e.sess.Receive(e.w.now, ev.buf, ev.buf.Bytes())

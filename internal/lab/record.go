@@ -49,7 +49,7 @@ func (r *Recording) happen(*event) {
 		f.sink.sampled = 0
 		if f.tcp != nil {
 			s.Window, s.InFlight = int(f.tcp.window*tcpSize), f.tcp.inFlight*tcpSize
-		} else {
+		} else if f.sender.begun {
 			var st session.Stats
 			f.sender.sess.Stats(&st)
 			s.Window, s.InFlight = st.CongestionWindow, st.BytesInFlight

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 	"sync"
@@ -13,8 +12,9 @@ type Report struct {
 	Seeds       int
 	Scenarios   []*Scenario
 	Controllers []Controller
-	Medians     [][]*Result // by scenario and controller
-	Ideals      []*Result   // by scenario; nil where there is no ideal sender
+	Runs        [][][]*Result // by scenario, controller and seed
+	Medians     [][]*Result   // by scenario and controller
+	Ideals      []*Result     // by scenario; nil where there is no ideal sender
 }
 
 // Play plays every scenario with every controller, with the seeds from 0 up, several runs
@@ -76,6 +76,7 @@ func Play(scenarios []*Scenario, controllers []Controller, seeds int) *Report {
 			compare(s, runs[i][c], func() []*Result { return runs[index(s.Baseline)][c] })
 			medians[c] = Median(runs[i][c])
 		}
+		r.Runs = append(r.Runs, runs[i][:len(controllers)])
 		r.Medians = append(r.Medians, medians)
 		var ideal *Result
 		if s.Ideal != nil {
@@ -108,8 +109,9 @@ func (r *Report) Families() (names []string) {
 	return names
 }
 
-// WriteFamily writes the table of a family: each scenario with what each controller reached.
-func (r *Report) WriteFamily(w io.Writer, family string) error {
+// Table returns the table of a family: each scenario with what each controller reached,
+// and with the results of each seed if they are asked for.
+func (r *Report) Table(family string, each bool) string {
 	var b strings.Builder
 	for i, s := range r.Scenarios {
 		if s.Family != family {
@@ -123,11 +125,10 @@ func (r *Report) WriteFamily(w io.Writer, family string) error {
 			fmt.Fprintf(&b, "  bound       %s\n", bound)
 		}
 		b.WriteString("\n")
-		r.writeScenario(&b, i)
+		r.writeScenario(&b, i, each)
 		b.WriteString("\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // bound says what no sender can do better.
@@ -143,7 +144,7 @@ func (r *Report) bound(scenario int) string {
 	return strings.Join(parts, ", ") + ": an ideal sender, whose every datagram carries all that has not come"
 }
 
-func (r *Report) writeScenario(b *strings.Builder, scenario int) {
+func (r *Report) writeScenario(b *strings.Builder, scenario int, each bool) {
 	s := r.Scenarios[scenario]
 	rows := [][]string{{"controller"}}
 	for _, m := range s.Show {
@@ -151,18 +152,27 @@ func (r *Report) writeScenario(b *strings.Builder, scenario int) {
 	}
 	rows[0] = append(rows[0], "reached")
 	for c, controller := range r.Controllers {
-		v := r.Medians[scenario][c]
-		row := []string{controller.Name}
-		for _, m := range s.Show {
-			if m == BytesRatio && s.Baseline == "" {
-				row = append(row, "1.00")
-				continue
+		rows = append(rows, append(cells(s, controller.Name, r.Medians[scenario][c]), r.verdict(scenario, c)))
+		for seed, run := range r.Runs[scenario][c] {
+			if each {
+				rows = append(rows, append(cells(s, fmt.Sprintf("  seed %d", seed), run), ""))
 			}
-			row = append(row, m.Format(v[m]))
 		}
-		rows = append(rows, append(row, r.verdict(scenario, c)))
 	}
 	align(b, rows)
+}
+
+// cells is a row of the table.
+func cells(s *Scenario, name string, v *Result) []string {
+	row := []string{name}
+	for _, m := range s.Show {
+		if m == BytesRatio && s.Baseline == "" {
+			row = append(row, m.Format(1))
+			continue
+		}
+		row = append(row, m.Format(v[m]))
+	}
+	return row
 }
 
 // verdict says whether a controller reached every goal, and if not which it missed.

@@ -77,11 +77,7 @@ func (g *Goal) String() string {
 	if g.AtLeast {
 		sign = ">="
 	}
-	unit := g.Metric.Unit()
-	if unit != "" && unit != "x" && unit != "%" {
-		unit = " " + unit
-	}
-	return fmt.Sprintf("%v %s %s%s", g.Metric, sign, g.Metric.Format(g.Value), unit)
+	return fmt.Sprintf("%v %s %s", g.Metric, sign, with(g.Metric, g.Value))
 }
 
 func atMost(m Metric, v float64) Goal  { return Goal{m, false, v} }

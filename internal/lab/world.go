@@ -54,10 +54,9 @@ func Run(sc *Scenario, c Controller, seed uint64, rec *Recording) *Result {
 		rec.begin(w)
 	}
 	w.run()
-	for _, f := range w.flows {
-		f.close()
-	}
-	return w.result()
+	r := w.result()
+	w.close()
+	return r
 }
 
 // run plays until the measured time is over and what was sent in it has arrived.
@@ -83,6 +82,18 @@ func (w *world) run() {
 			if w.dirty == nil {
 				w.dirty = dirty[:0]
 			}
+		}
+	}
+}
+
+// close gives every buffer back.
+func (w *world) close() {
+	for _, f := range w.flows {
+		f.close()
+	}
+	for i := range w.timeline.h {
+		if b := w.timeline.h[i].buf; b != nil {
+			b.Release()
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,15 +16,21 @@ func main() {
 	scenario := flag.String("scenario", "all", "scenarios or families to play, separated by commas")
 	controller := flag.String("controller", "all", "controllers to play them with, separated by commas")
 	seeds := flag.Int("seeds", 20, "runs of each, whose median counts")
+	each := flag.Bool("each", false, "print every run as well")
+	plot := flag.String("plot", "", "also draw each scenario with each controller into this directory")
+	write := flag.String("write", "", "play everything and write tables, document and figures below this directory, the project's root")
 	list := flag.Bool("list", false, "list scenarios and controllers")
 	flag.Parse()
-	if err := run(*scenario, *controller, *seeds, *list); err != nil {
+	if err := run(*scenario, *controller, *seeds, *each, *plot, *write, *list); err != nil {
 		fmt.Fprintln(os.Stderr, "lab:", err)
 		os.Exit(1)
 	}
 }
 
-func run(scenario, controller string, seeds int, list bool) error {
+func run(scenario, controller string, seeds int, each bool, plot, write string, list bool) error {
+	if write != "" {
+		scenario, controller = "all", "all"
+	}
 	if list {
 		for i := range lab.Scenarios {
 			fmt.Printf("%-16s %s\n", lab.Scenarios[i].Name, lab.Scenarios[i].Title)
@@ -42,12 +49,59 @@ func run(scenario, controller string, seeds int, list bool) error {
 		return err
 	}
 	r := lab.Play(scenarios, controllers, max(seeds, 1))
+	if write != "" {
+		return writeAll(r, write)
+	}
 	for _, f := range r.Families() {
-		if err := r.WriteFamily(os.Stdout, f); err != nil {
-			return err
+		fmt.Print(r.Table(f, each))
+	}
+	if plot == "" {
+		return nil
+	}
+	for _, s := range scenarios {
+		for _, c := range controllers {
+			f := lab.FullFigure(s)
+			svg, err := f.Draw(c, controllers)
+			if err == nil {
+				err = writeFile(filepath.Join(plot, s.Name+"-"+c.Name+".svg"), svg)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// writeAll writes what belongs into the project.
+func writeAll(r *lab.Report, root string) error {
+	for _, f := range r.Families() {
+		if err := writeFile(filepath.Join(root, "testdata", "lab", f+".txt"), []byte(r.Table(f, false))); err != nil {
+			return err
+		}
+	}
+	c, ok := lab.FindController(lab.DefaultController)
+	if !ok {
+		return fmt.Errorf("no controller %q", lab.DefaultController)
+	}
+	for i := range lab.Figures {
+		f := &lab.Figures[i]
+		svg, err := f.Draw(c, lab.Controllers)
+		if err == nil {
+			err = writeFile(filepath.Join(root, "docs", "img", f.File()), svg)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return writeFile(filepath.Join(root, "docs", "LAB.md"), []byte(r.Markdown()))
+}
+
+func writeFile(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, data, 0o644)
 }
 
 func chooseScenarios(names string) (chosen []*lab.Scenario, err error) {
