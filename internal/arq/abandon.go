@@ -11,9 +11,13 @@ func (e *Engine) Abandon() {
 		e.freePacket(e.oldest)
 	}
 	for i := range e.queue.level {
-		for _, l := range []*packetList{&e.queue.level[i].lost, &e.queue.level[i].fresh} {
-			for l.head != nil {
-				e.freePacket(l.head)
+		l := &e.queue.level[i]
+		for l.lost.head != nil {
+			e.freePacket(l.lost.head)
+		}
+		for _, f := range l.flows {
+			for f.head != nil {
+				e.freePacket(f.head)
 			}
 		}
 	}

@@ -212,20 +212,7 @@ func (e *Engine) Stats(s *Stats) {
 // Close returns every buffer. The engine is of no use afterwards, but its methods
 // may still be called.
 func (e *Engine) Close() {
-	for e.oldest != nil {
-		e.freePacket(e.oldest)
-	}
-	for i := range e.queue.level {
-		for _, l := range []*packetList{&e.queue.level[i].lost, &e.queue.level[i].fresh} {
-			for l.head != nil {
-				e.freePacket(l.head)
-			}
-		}
-	}
-	e.free, e.freeCount = nil, 0
-	e.sent = sentRing{base: e.sent.next, next: e.sent.next}
-	e.inFlight = 0
-	e.loss.lossAt, e.loss.timeoutAt = monotime.Never, monotime.Never
+	e.Abandon()
 	e.closeReceive()
 }
 
@@ -290,16 +277,25 @@ func (e *Engine) number(f *wire.Frame) {
 	}
 }
 
+// flowOf returns the flow that a message waits in.
+func flowOf(f *wire.Frame) uint8 {
+	if f.Reliability.HasChannel() {
+		return f.Channel
+	}
+	return noChannel
+}
+
 // sendWhole frames a message that needs no split, into the last packet queued at its
 // priority if that has room, so that what waits together leaves together.
 func (e *Engine) sendWhole(now monotime.Time, f *wire.Frame, m *Message) {
 	size := wire.FrameHeaderSize(f.Reliability, false) + len(m.Payload)
-	p := e.queue.open(m.Priority, size, e.maxPayload())
+	channel := flowOf(f)
+	p := e.queue.open(m.Priority, channel, size, e.maxPayload())
 	if p == nil {
 		buf := pool.Get(e.maxPayload())
 		buf.N = wire.DatagramHeaderSize
 		p = e.newPacket(buf, m.Priority)
-		e.queue.pushFresh(p)
+		e.queue.pushFresh(p, channel)
 	}
 	b := wire.AppendFrameHeader(p.buf.Bytes(), f, len(m.Payload))
 	p.buf.N = len(append(b, m.Payload...))
@@ -334,7 +330,7 @@ func (e *Engine) sendSplit(f *wire.Frame, m *Message) {
 		p := e.newPacket(buf, m.Priority)
 		p.frames, p.reliable = 1, 1
 		p.messages = append(p.messages, record)
-		e.queue.pushFresh(p)
+		e.queue.pushFresh(p, flowOf(f))
 		e.charge(p, buf.N-wire.DatagramHeaderSize)
 	}
 	cut.bufs = nil

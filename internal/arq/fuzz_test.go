@@ -267,12 +267,19 @@ func (a *ackPath) check() {
 	var lost []*packet
 	for i := range e.queue.level {
 		l := &e.queue.level[i]
-		for p := l.fresh.head; p != nil; p = p.next {
-			note(p, "fresh")
-			queued += int(p.held)
-			if p.place != placeFresh || p.flying || int(p.priority) != i || p.next == nil && p != l.fresh.tail {
-				t.Fatalf("a packet that never left is %+v", p)
+		waiting := 0
+		for index, f := range l.flows {
+			for p := f.head; p != nil; p = p.next {
+				note(p, "fresh")
+				queued += int(p.held)
+				waiting++
+				if p.place != placeFresh || p.flow != f || f.index != index || p.flying || int(p.priority) != i || p.next == nil && p != f.tail {
+					t.Fatalf("a packet that never left is %+v", p)
+				}
 			}
+		}
+		if waiting != l.fresh {
+			t.Fatalf("%d packets wait at a level; counted %d", waiting, l.fresh)
 		}
 		for p := l.lost.head; p != nil; p = p.next {
 			lost = append(lost, p)

@@ -16,6 +16,7 @@ type packet struct {
 	buf           *pool.Buffer // header space, then frames up to buf.N; nil once an unreliable packet has left
 	messages      []*message   // messages that want to know what became of their frames; usually empty
 	next, prev    *packet      // in a queue
+	flow          *sendFlow    // the queue, while it never left
 	older, newer  *packet      // among the unacknowledged, by reliable index
 	firstReliable int64
 	number        int64         // datagram number of the latest transmission
@@ -125,7 +126,8 @@ func (e *Engine) freePacket(p *packet) {
 func (e *Engine) unqueue(p *packet) {
 	switch p.place {
 	case placeFresh:
-		e.queue.level[p.priority].fresh.remove(p)
+		p.flow.remove(p)
+		e.queue.level[p.priority].fresh--
 		e.queue.bytes -= int(p.held)
 	case placeLost:
 		e.queue.level[p.priority].lost.remove(p)

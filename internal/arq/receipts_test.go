@@ -44,10 +44,10 @@ func TestReceiptsOfEveryMode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l.want("a datagram each", 0, 0, 1, -1, 2, 1)
+	l.want("a datagram each, the channels in turn", 0, 0, 1, 1, 2, -1)
 	l.pass(50 * time.Millisecond)
 	l.ack(0, 2)
-	l.wantReceipts("all three", ReceiptEvent{1, true}, ReceiptEvent{2, true}, ReceiptEvent{3, true})
+	l.wantReceipts("all three", ReceiptEvent{1, true}, ReceiptEvent{3, true}, ReceiptEvent{2, true})
 }
 
 func TestAnUnreliableMessageThatIsLostSaysSo(t *testing.T) {

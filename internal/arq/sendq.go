@@ -2,21 +2,37 @@ package arq
 
 import (
 	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
 
-// sendQueue holds the packets that wait to leave, one pair of lists for each
-// priority: what must be sent again, which goes first, and what never left. The
-// levels share the link in weighted turns, so that none starves.
+// sendQueue holds the packets that wait to leave. Each priority has a level: what
+// must be sent again, which goes first, and what never left. The levels share the
+// link in weighted turns, so that none starves; within a level the ordering channels
+// take turns datagram by datagram, so that a lone message does not wait behind a
+// transfer on another channel, while each channel stays first in, first out.
 type sendQueue struct {
 	level [protocol.Priorities]sendLevel
 	bytes int // of frames that never left
 }
 
 type sendLevel struct {
-	lost, fresh packetList
-	pass        uint64 // the level with the least pass sends next
+	lost  packetList
+	flows []*sendFlow // of the channels used so far; at most one for each and one for modes without
+	turn  int         // the flow that is asked first
+	fresh int         // packets in all flows
+	pass  uint64      // the level with the least pass sends next
 }
+
+// sendFlow is the queue of what never left of one ordering channel at one priority.
+type sendFlow struct {
+	packetList
+	index   int // in sendLevel.flows
+	channel uint8
+}
+
+// noChannel is the flow of modes without an ordering channel.
+const noChannel = protocol.OrderingChannels
 
 // stride is how far a level's pass moves with each datagram. These are the
 // original engine's steps; under backlog they give about 5 immediate to 1 high, 2.8
@@ -30,7 +46,19 @@ var rank = [protocol.Priorities]protocol.Priority{
 	protocol.PriorityImmediate, protocol.PriorityHigh, protocol.PriorityMedium, protocol.PriorityLow,
 }
 
-func (l *sendLevel) empty() bool { return l.lost.head == nil && l.fresh.head == nil }
+func (l *sendLevel) empty() bool { return l.lost.head == nil && l.fresh == 0 }
+
+// flow returns the flow of a channel, making it at its first use.
+func (l *sendLevel) flow(channel uint8) *sendFlow {
+	for _, f := range l.flows {
+		if f.channel == channel {
+			return f
+		}
+	}
+	f := &sendFlow{index: len(l.flows), channel: channel}
+	l.flows = append(l.flows, f)
+	return f
+}
 
 func (q *sendQueue) empty() bool {
 	for i := range q.level {
@@ -63,9 +91,13 @@ func (q *sendQueue) wake(pr protocol.Priority) {
 	}
 }
 
-func (q *sendQueue) pushFresh(p *packet) {
+// pushFresh queues p, which never left, on a channel's flow.
+func (q *sendQueue) pushFresh(p *packet, channel uint8) {
 	q.wake(p.priority)
-	q.level[p.priority].fresh.push(p)
+	l := &q.level[p.priority]
+	p.flow = l.flow(channel)
+	p.flow.push(p)
+	l.fresh++
 	q.bytes += int(p.held)
 	p.place = placeFresh
 }
@@ -87,9 +119,10 @@ func (q *sendQueue) pushLost(p *packet) {
 // worth something, but not a walk over everything in flight. Arbitrary.
 const lostSortSteps = 64
 
-// open returns the last packet queued at a priority if size more bytes of frames fit in it.
-func (q *sendQueue) open(pr protocol.Priority, size, limit int) *packet {
-	if p := q.level[pr].fresh.tail; p != nil && p.buf.N+size <= limit {
+// open returns the last packet queued at a priority on a channel if size more bytes of
+// frames fit in it.
+func (q *sendQueue) open(pr protocol.Priority, channel uint8, size, limit int) *packet {
+	if p := q.level[pr].flow(channel).tail; p != nil && p.buf.N+size <= limit {
 		return p
 	}
 	return nil
@@ -105,9 +138,8 @@ func (e *Engine) pick(now monotime.Time) *packet {
 			continue
 		}
 		p := l.lost.head
-		if p == nil {
-			for p = e.freshHead(now, l); p != nil && !e.mayStart(p); p = nil {
-			}
+		if p == nil && l.fresh > 0 {
+			p = e.pickFresh(now, l)
 		}
 		if p != nil {
 			best, pass = p, l.pass
@@ -116,10 +148,24 @@ func (e *Engine) pick(now monotime.Time) *packet {
 	return best
 }
 
-// freshHead returns the first packet of a level that never left, after dropping
-// unreliable messages that waited too long.
-func (e *Engine) freshHead(now monotime.Time, l *sendLevel) *packet {
-	for p := l.fresh.head; p != nil; p = l.fresh.head {
+// pickFresh asks the flows of a level in turn.
+func (e *Engine) pickFresh(now monotime.Time, l *sendLevel) *packet {
+	for i := range l.flows {
+		at := l.turn + i
+		if at >= len(l.flows) {
+			at -= len(l.flows)
+		}
+		if p := e.freshHead(now, l.flows[at]); p != nil && e.mayStart(p, 0) {
+			return p
+		}
+	}
+	return nil
+}
+
+// freshHead returns the first packet of a flow, after dropping unreliable messages that
+// waited too long.
+func (e *Engine) freshHead(now monotime.Time, f *sendFlow) *packet {
+	for p := f.head; p != nil; p = f.head {
 		if p.frames == p.reliable || now.Sub(p.queuedAt) <= e.limits.UnreliableAge {
 			return p
 		}
@@ -138,6 +184,45 @@ func (e *Engine) freshHead(now monotime.Time, l *sendLevel) *packet {
 	return nil
 }
 
+// minRoom is the least room in a datagram that is worth looking for a message that
+// fits: the smallest frame there is with an ordering index, and its payload.
+const minRoom = 16
+
+// fill takes what waits on other flows into p, which is about to leave for the first
+// time, as far as whole packets fit into the datagram and the window: messages of several channels that wait together
+// leave together.
+func (e *Engine) fill(now monotime.Time, p *packet) {
+	limit := min(e.maxPayload(), max(p.buf.N, e.cc.Window()-e.inFlight))
+	for _, pr := range rank {
+		l := &e.queue.level[pr]
+		if l.fresh == 0 {
+			continue
+		}
+		for _, f := range l.flows {
+			for limit-p.buf.N >= minRoom {
+				q := e.freshHead(now, f)
+				if q == nil || p.buf.N+q.buf.N-wire.DatagramHeaderSize > limit || !e.mayStart(q, p.reliable) {
+					break
+				}
+				e.merge(p, q)
+			}
+		}
+	}
+}
+
+// merge moves the frames of q, which waits, to the end of p, which does not any more.
+func (e *Engine) merge(p, q *packet) {
+	p.buf.N += copy(p.buf.B[p.buf.N:], q.buf.Bytes()[wire.DatagramHeaderSize:])
+	p.frames += q.frames
+	p.reliable += q.reliable
+	p.queuedAt = max(p.queuedAt, q.queuedAt)
+	p.messages = append(p.messages, q.messages...)
+	e.unqueue(q)
+	p.held += q.held
+	q.held = 0
+	e.freePacket(q)
+}
+
 // charge changes what a queued packet counts for in the send buffer.
 func (e *Engine) charge(p *packet, bytes int) {
 	p.held += int32(bytes)
@@ -148,12 +233,13 @@ func (e *Engine) charge(p *packet, bytes int) {
 }
 
 // mayStart reports whether a packet that never left keeps within what peers can
-// hold: a range of reliable indexes and a number of unfinished split messages.
-func (e *Engine) mayStart(p *packet) bool {
+// hold: a range of reliable indexes, of which ahead more are about to be used, and a
+// number of unfinished split messages.
+func (e *Engine) mayStart(p *packet, ahead uint16) bool {
 	if p.reliable == 0 {
 		return true
 	}
-	if e.oldest != nil && e.nextReliable+int64(p.reliable)-e.oldest.firstReliable > reliableInFlight {
+	if e.oldest != nil && e.nextReliable+int64(ahead+p.reliable)-e.oldest.firstReliable > reliableInFlight {
 		return false
 	}
 	for _, m := range p.messages {

@@ -203,3 +203,63 @@ func TestSplitMessagesInFlightAreBounded(t *testing.T) {
 	l.ack(0, 1)
 	l.want("one done, one more starts", n, n, n+1, n+1)
 }
+
+func TestALoneMessageDoesNotWaitBehindATransferOnAnotherChannel(t *testing.T) {
+	l := newLossTest(t, Config{Controller: NewFixed(2)})
+	if err := l.e.Send(l.now, &Message{Payload: payload(0, 200_000), Reliability: protocol.ReliableOrdered, Channel: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		if err := l.e.Send(l.now, &Message{Payload: payload(0, 1400), Reliability: protocol.ReliableOrdered, Channel: 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.want("the window", 0, 0, 1, 1)
+	l.send(200) // on channel 0
+	for n := int64(2); n < 6; n++ {
+		l.ack(n-2, n-2)
+		b := l.e.Transmit(l.now)
+		var f wire.Frame
+		_, frames, _ := wire.ParseDatagramHeader(b.Bytes())
+		if _, err := f.Parse(frames); err != nil {
+			t.Fatal(err)
+		}
+		b.Release()
+		if f.Channel == 0 {
+			return
+		}
+	}
+	t.Error("it waited for more than one datagram of each channel")
+}
+
+func TestMessagesOfSeveralChannelsShareADatagram(t *testing.T) {
+	l := newLossTest(t, Config{Controller: NewFixed(1)})
+	l.send(1432)
+	l.want("fills the window", 0, 0)
+	for ch := range uint8(8) {
+		for _, pr := range []protocol.Priority{protocol.PriorityHigh, protocol.PriorityLow} {
+			m := Message{Payload: payload(int(ch), 50), Reliability: protocol.ReliableOrderedWithReceipt, Channel: ch, Priority: pr, ReceiptID: uint64(ch) + 1}
+			if err := l.e.Send(l.now, &m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	held := l.e.held
+	l.ack(0, 0)
+	b := l.e.Transmit(l.now)
+	if b == nil || b.N != 4+16*60 {
+		t.Fatalf("16 messages of 50 left in %v", b)
+	}
+	b.Release()
+	l.want("nothing is left")
+	if l.e.held != held-1442 || l.e.queue.bytes != 0 {
+		t.Errorf("%d bytes charged, %d queued", l.e.held, l.e.queue.bytes)
+	}
+	l.ack(1, 1)
+	n := 0
+	for r := (ReceiptEvent{}); l.e.NextReceipt(&r); n++ {
+	}
+	if n != 16 || l.e.held != 0 {
+		t.Errorf("%d receipts, %d bytes charged", n, l.e.held)
+	}
+}

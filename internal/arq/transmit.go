@@ -95,7 +95,11 @@ func (e *Engine) next(now monotime.Time) *packet {
 // depart makes p the next datagram: its first transmission, or another one.
 func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	if p.place != nowhere {
-		e.queue.level[p.priority].pass += stride[p.priority]
+		l := &e.queue.level[p.priority]
+		l.pass += stride[p.priority]
+		if p.place == placeFresh {
+			l.turn = (p.flow.index + 1) % len(l.flows)
+		}
 	}
 	e.unqueue(p)
 	if p.flying {
@@ -107,6 +111,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 		e.stats.FramesResent += uint64(p.reliable)
 	} else {
 		p.flying = true
+		e.fill(now, p)
 		e.stamp(p)
 		if p.reliable > 0 {
 			e.linkUnacked(p)
