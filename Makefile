@@ -4,6 +4,7 @@ FUZZTIME ?= 20s
 BENCH   ?= .
 COUNT   ?= 1
 SEEDS   ?= 20000
+LAB_SEEDS ?= 20
 
 .DEFAULT_GOAL := help
 
@@ -56,6 +57,10 @@ sim: ## play SEEDS scenarios in virtual time (default 20000) and the whole hands
 .PHONY: mutants
 mutants: ## put faults into the engine, one after the other, and see the simulation catch each
 	$(GO) test -count=1 -timeout 20m -v -run 'TestMutationsAreCaught' ./internal/netsim -args -mutations
+
+.PHONY: lab
+lab: ## measure recovery and congestion control in virtual time: testdata/lab, docs/LAB.md (10 min of both cores; LAB_SEEDS=20)
+	$(GO) run ./internal/lab/cmd -write . -seeds $(LAB_SEEDS)
 
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=pattern COUNT=n)

@@ -41,7 +41,7 @@ var Figures = []Figure{
 
 // FullFigure returns a figure of any scenario with every panel that has something to show.
 func FullFigure(s *Scenario) Figure {
-	f := Figure{s.Name, s.Title, s.Until, []Panel{PanelWindow}}
+	f := Figure{s.Name, s.Name, s.Until, []Panel{PanelWindow}}
 	if s.Up.Bandwidth > 0 {
 		f.Panels = append(f.Panels, PanelQueue, PanelGoodput)
 	}
@@ -77,7 +77,7 @@ func (f *Figure) Draw(c Controller, others []Controller) ([]byte, error) {
 	for _, p := range f.Panels {
 		switch p {
 		case PanelWindow:
-			g := diagram{title: "congestion window and bytes in flight, KB"}
+			g := diagram{title: "window and bytes in flight, KB"}
 			for i := range s.Flows {
 				g.add("window"+flowName(s, i), curve(rec, i, func(s *Sample) float64 { return float64(s.Window) / 1000 }))
 				g.add("in flight"+flowName(s, i), curve(rec, i, func(s *Sample) float64 { return float64(s.InFlight) / 1000 }))
@@ -90,7 +90,11 @@ func (f *Figure) Draw(c Controller, others []Controller) ([]byte, error) {
 		case PanelGoodput:
 			g := diagram{title: "delivered payload, Mbit/s"}
 			for i := range s.Flows {
-				g.add(flowName(s, i), goodput(rec, i))
+				name := flowName(s, i)
+				if name != "" && !s.Flows[i].TCP {
+					name = "flow" + name
+				}
+				g.add(name, goodput(rec, i))
 			}
 			d.diagrams = append(d.diagrams, g)
 		case PanelLatency:
@@ -120,9 +124,9 @@ func flowName(s *Scenario, i int) string {
 	case len(s.Flows) == 1:
 		return ""
 	case s.Flows[i].TCP:
-		return " TCP model"
+		return " TCP"
 	}
-	return fmt.Sprintf(" flow %d", i+1)
+	return fmt.Sprintf(" %d", i+1)
 }
 
 // curve is a value of a flow over time.

@@ -84,6 +84,9 @@ func (d *drawing) panel(b *strings.Builder, g *diagram, top int) {
 			most = max(most, p.y)
 		}
 	}
+	if most == 0 {
+		most = 1 // nothing happened: an empty diagram
+	}
 	step := tick(most*1.05, 4)
 	high := step * math.Ceil(most*1.05/step)
 	floor, height := float64(top+svgPanel), float64(svgPanel-svgGap)

@@ -159,10 +159,10 @@ func (w *world) afterBlackout() (flowing, refilled float64) {
 	if at := f.sink.afterDark; at > 0 {
 		flowing = millis(at.Sub(w.light))
 	}
-	if !f.bulk {
+	first, last := f.sink.bin(w.from)+1, f.sink.bin(w.dark)
+	if !f.bulk || first >= last {
 		return flowing, math.NaN()
 	}
-	first, last := f.sink.bin(w.from)+1, f.sink.bin(w.dark)
 	before := 0
 	for _, b := range f.sink.bins[first:last] {
 		before += b
