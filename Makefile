@@ -5,6 +5,9 @@ BENCH   ?= .
 COUNT   ?= 1
 SEEDS   ?= 20000
 LAB_SEEDS ?= 20
+JOBS    ?= 1
+DURATION ?= 60s
+CYCLES  ?= 10000
 
 .DEFAULT_GOAL := help
 
@@ -35,13 +38,12 @@ lint: ## gofmt, go vet, and staticcheck or golangci-lint where installed
 check: lint test race ## what must pass before a commit
 
 .PHONY: fuzz
-fuzz: ## fuzz every target for FUZZTIME each (default 20s)
-	@set -e; for pkg in $$($(GO) list ./...); do \
-		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-			echo "== $$pkg $$target for $(FUZZTIME)"; \
-			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; \
-		done; \
-	done
+fuzz: ## fuzz every target for FUZZTIME each (default 20s), JOBS of them at once (default 1)
+	@list=$$($(GO) test -list '^Fuzz' ./...) || { echo "$$list"; exit 1; }; \
+	each=$$(($$(getconf _NPROCESSORS_ONLN) / $(JOBS))); [ $$each -gt 0 ] || each=1; \
+	echo "$$list" | awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }' | \
+	xargs -n 2 -P $(JOBS) sh -c 'if out=$$($(GO) test -run "^\$$" -fuzz "^$$1\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s -parallel '$$each' $$0 2>&1); \
+		then echo "$$0 $$1 $$(printf "%s\n" "$$out" | grep elapsed: | tail -1)"; else printf "%s\n" "$$0 $$1" "$$out"; exit 1; fi'
 
 .PHONY: sim
 sim: ## play SEEDS scenarios in virtual time (default 20000) and the whole handshake matrix
@@ -53,6 +55,11 @@ sim: ## play SEEDS scenarios in virtual time (default 20000) and the whole hands
 	for pid in $$pids; do wait $$pid || failed=1; done; \
 	"$$dir/sim" -test.v -test.run 'TestHandshake' -matrix || failed=1; \
 	exit $$failed
+
+.PHONY: soak
+soak: ## scenarios that nobody played before for DURATION (default 60s), then CYCLES connections over loopback (default 10000)
+	$(GO) test -count=1 -timeout 0 -v -run 'TestSim$$' ./internal/netsim -args -first=$$(date +%s)000000 -seeds=1 -for=$(DURATION)
+	$(GO) test -count=1 -timeout 0 -v -run 'TestConnectAndClose$$' . -args -cycles=$(CYCLES)
 
 .PHONY: mutants
 mutants: ## put faults into the engine, one after the other, and see the simulation catch each

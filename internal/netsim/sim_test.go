@@ -19,6 +19,7 @@ var (
 	linkFlag  = flag.String("link", "", "TestSim: every path is this link, such as delay=40ms,loss=0.2")
 	shardFlag = flag.String("shard", "0/1", "TestSim: run every n-th seed from the i-th on: i/n")
 	tailFlag  = flag.Int("tail", 60, "TestSim: how many events a failure shows")
+	forFlag   = flag.Duration("for", 0, "TestSim: go on with further seeds for so long, however many -seeds says")
 	goOnFlag  = flag.Bool("goon", false, "TestSim: go on after a failure, and print one line for each")
 )
 
@@ -62,7 +63,7 @@ func TestSim(t *testing.T) {
 	var total Report
 	runs, failed := 0, 0
 	start := time.Now()
-	for seed := first; seed < last; seed += step {
+	for seed := first; seed < last || time.Since(start) < *forFlag; seed += step {
 		report, _, err := simulated(seed, link, 0)
 		runs++
 		total.Add(&report)
