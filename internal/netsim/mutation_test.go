@@ -122,6 +122,11 @@ func TestMutationsAreCaught(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sound := exec.Command("go", "test", "-count=1", "-run", "TestSim$", "./internal/netsim")
+	sound.Dir = root
+	if out, err := sound.CombinedOutput(); err != nil {
+		t.Fatalf("the simulation fails without any fault put in:\n%s", firstLines(out, 10))
+	}
 	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) { m.run(t, root) })
 	}
