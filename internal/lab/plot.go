@@ -36,7 +36,7 @@ var Figures = []Figure{
 	{"mixed", "A game flow beside bulk in one connection, 100 Mbit/s", 6 * time.Second, []Panel{PanelLatency, PanelQueue, PanelGoodput}},
 	{"two", "Two flows share 100 Mbit/s", 30 * time.Second, []Panel{PanelGoodput, PanelQueue}},
 	{"tcp", "A flow beside a CUBIC TCP model, 100 Mbit/s", 30 * time.Second, []Panel{PanelGoodput, PanelQueue}},
-	{"blackout", "Bulk over 100 Mbit/s, a blackout of 3 s", 11 * time.Second, []Panel{PanelWindow, PanelGoodput}},
+	{"blackout", "Bulk over 100 Mbit/s, a blackout of 3 s and a bit", 11 * time.Second, []Panel{PanelWindow, PanelGoodput}},
 }
 
 // FullFigure returns a figure of any scenario with every panel that has something to show.

@@ -21,8 +21,9 @@ type Scenario struct {
 	Spread time.Duration
 	// AckEvery, if not zero, lets the receivers send only at multiples of it.
 	AckEvery time.Duration
-	// Blackout begins at BlackoutAt, up to a second later as the seed decides, and takes
-	// both directions.
+	// Blackout begins at BlackoutAt or up to a second later, and takes both directions. It
+	// lasts so long or up to a tenth longer, as the seed decides, so that it does not end at
+	// the same point between two attempts each time.
 	BlackoutAt, Blackout time.Duration
 
 	Flows []Flow

@@ -117,11 +117,11 @@ var Scenarios = []Scenario{
 		From:  10 * time.Second, Until: 30 * time.Second, Show: []Metric{TCPShare, Share, Jain, QueueP95, Dropped, Resent}, Bound: "TCP 50 % is fair",
 		Goals: []Goal{atLeast(TCPShare, 35)}}),
 
-	symmetric(fast, Scenario{Name: "blackout", Family: "blackout", Title: "1 KB messages over 100 Mbit/s, queue of 1 BDP, a blackout of 3 s",
+	symmetric(fast, Scenario{Name: "blackout", Family: "blackout", Title: "1 KB messages over 100 Mbit/s, queue of 1 BDP, a blackout of 3.0 to 3.3 s",
 		BlackoutAt: 4 * time.Second, Blackout: 3 * time.Second, Flows: one(bulk(1024)), From: time.Second, Until: 12 * time.Second,
 		Show: []Metric{Flowing, Refilled, Resent, Needless}, Bound: "flowing 25 ms: one way",
 		Goals: []Goal{atMost(Flowing, 300)}}),
-	symmetric(clean, Scenario{Name: "blackout-game", Family: "blackout", Title: "60 messages/s of 200 B, a blackout of 3 s",
+	symmetric(clean, Scenario{Name: "blackout-game", Family: "blackout", Title: "60 messages/s of 200 B, a blackout of 3.0 to 3.3 s",
 		BlackoutAt: 4 * time.Second, Blackout: 3 * time.Second, Flows: one(game), From: time.Second, Until: 12 * time.Second,
 		Show: []Metric{Flowing, LatencyP50, LatencyMax, Resent, Needless}, Bound: "flowing 25 to 41.7 ms: one way, and up to a send interval",
 		Goals: []Goal{atMost(Flowing, 300)}}),

@@ -42,7 +42,7 @@ func Run(sc *Scenario, c Controller, seed uint64, rec *Recording) *Result {
 	up, down := sc.Up, sc.Down
 	if sc.Blackout > 0 {
 		w.dark = begin.Add(sc.BlackoutAt + time.Duration(w.rng.Int64N(int64(time.Second))))
-		w.light = w.dark.Add(sc.Blackout)
+		w.light = w.dark.Add(sc.Blackout + time.Duration(w.rng.Int64N(int64(sc.Blackout/10))))
 		up.Blackout = func(at monotime.Time) bool { return at >= w.dark && at < w.light }
 		down.Blackout = up.Blackout
 	}
