@@ -74,11 +74,17 @@ func (p *pairPlay) step() {
 	op := p.next()
 	high, n := op>>4, p.node(op>>4)
 	switch op % 16 {
-	case 0, 1, 2:
+	case 0, 1:
+		p.send(high, p.next())
+		n.settle()
+	case 2: // leaves together with the next
 		p.send(high, p.next())
 	case 3:
 		p.send(high, p.next()<<6)
+		n.settle()
 	case 4, 5, 6:
+		p.client.settle()
+		p.server.settle()
 		p.run(time.Duration(p.next()) * time.Millisecond << (high % 8))
 	case 7:
 		p.lose = p.next()
@@ -129,7 +135,6 @@ func (p *pairPlay) send(side, size int) {
 	default:
 		p.t.Fatalf("a %v %v was told %v", was, n.Side(), err)
 	}
-	n.settle()
 }
 
 func (p *pairPlay) forge(n *node, data []byte) {
@@ -167,6 +172,8 @@ func (p *pairPlay) check() {
 
 // heal makes the path and both ends good again.
 func (p *pairPlay) heal() {
+	p.client.settle()
+	p.server.settle()
 	p.lose, p.double, p.delay = 0, 0, 0
 	for side := range 2 {
 		n := p.node(side)
