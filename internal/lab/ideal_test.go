@@ -28,6 +28,7 @@ func TestTheIdealSenderIsAsCalculated(t *testing.T) {
 }
 
 func TestNoControllerBeatsTheIdealSender(t *testing.T) {
+	withoutRace(t)
 	for _, name := range []string{"game-1", "game-5", "game-bursts"} {
 		s, _ := Find(name)
 		ideal := idealGame(s, 1)

@@ -16,12 +16,14 @@ func alone(loss float64, flows int) *Scenario {
 
 // A model that could not fill a link alone would prove nothing about its neighbour.
 func TestTheTCPModelFillsALink(t *testing.T) {
+	withoutRace(t)
 	if r := Run(alone(0, 1), Controllers[0], 1, nil); r[Share] < 95 {
 		t.Errorf("alone it gets %.1f %%", r[Share])
 	}
 }
 
 func TestTwoTCPModelsShareALink(t *testing.T) {
+	withoutRace(t)
 	s := alone(0, 2)
 	s.From, s.Until = 10*time.Second, 30*time.Second
 	if r := Run(s, Controllers[0], 1, nil); r[Share] < 95 || r[Jain] < 0.9 {
@@ -31,6 +33,7 @@ func TestTwoTCPModelsShareALink(t *testing.T) {
 
 // CUBIC takes every loss for a full queue: at 1 % of random loss and 50 ms little is left.
 func TestTheTCPModelYieldsToLoss(t *testing.T) {
+	withoutRace(t)
 	r := Run(alone(0.01, 1), Controllers[0], 1, nil)
 	if r[Share] > 15 || r[Share] < 1 {
 		t.Errorf("with 1 %% of random loss it gets %.1f %%", r[Share])
@@ -38,6 +41,7 @@ func TestTheTCPModelYieldsToLoss(t *testing.T) {
 }
 
 func TestTheTCPModelSurvivesABlackout(t *testing.T) {
+	withoutRace(t)
 	s := alone(0, 1)
 	s.BlackoutAt, s.Blackout = time.Second, 3*time.Second
 	s.From, s.Until = 10*time.Second, 14*time.Second

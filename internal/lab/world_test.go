@@ -11,6 +11,15 @@ import (
 	"github.com/raknet-go/raknet/internal/pool"
 )
 
+// withoutRace skips a test of what a single goroutine does, which the race detector can
+// only make slow: several run in Play alone.
+func withoutRace(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("nothing runs at the same time")
+	}
+}
+
 // quick shortens a scenario to what shows that it runs, not how well.
 func quick(s Scenario) *Scenario {
 	for i := range s.Flows {
@@ -35,6 +44,7 @@ func quick(s Scenario) *Scenario {
 
 // No result may lie beyond what the link allows, whatever the controller does.
 func TestEveryScenarioStaysWithinWhatIsPossible(t *testing.T) {
+	withoutRace(t)
 	for i := range Scenarios {
 		s := quick(Scenarios[i])
 		t.Run(s.Name, func(t *testing.T) {
@@ -72,6 +82,7 @@ func TestEveryScenarioStaysWithinWhatIsPossible(t *testing.T) {
 // Messages that waited for a missing one are delivered with it, so a measured time may
 // get what came before it. Over the whole life of a connection that evens out.
 func TestNoFlowBeatsTheLink(t *testing.T) {
+	withoutRace(t)
 	s, _ := Find("bulk-1")
 	whole := *s
 	whole.From, whole.Until = 0, time.Second
@@ -83,6 +94,7 @@ func TestNoFlowBeatsTheLink(t *testing.T) {
 }
 
 func TestARunCanBeHadAgain(t *testing.T) {
+	withoutRace(t)
 	for _, name := range []string{"game-bursts", "mixed", "tcp", "reorder"} {
 		s, _ := Find(name)
 		first, again := Run(quick(*s), Controllers[0], 5, nil), Run(quick(*s), Controllers[0], 5, nil)
@@ -95,6 +107,7 @@ func TestARunCanBeHadAgain(t *testing.T) {
 }
 
 func TestTheDefaultControllerIsTheEngines(t *testing.T) {
+	withoutRace(t)
 	c, ok := FindController(DefaultController)
 	require.True(t, ok)
 	s := quick(*mustFind(t, "bulk-1"))
