@@ -40,6 +40,8 @@ type Config struct {
 	// start, on both sides alike: 0, but for tests that cross the 24-bit wrap.
 	FirstDatagram, FirstReliable, FirstOrder int64
 	FirstSplit                               uint16
+	// NoRepeats turns off the repetition of small messages on lossy paths.
+	NoRepeats bool
 	// RoundTrip is what was learned of the round trip before the connection began; 0 if nothing.
 	RoundTrip time.Duration
 }
@@ -115,6 +117,7 @@ type Engine struct {
 	rtt            rttEstimator
 	loss           lossState
 	pacer          pacer
+	repeats        repeater
 	delivered      int64
 	deliveredAt    monotime.Time
 	firstSentAt    monotime.Time
@@ -154,6 +157,7 @@ func (e *Engine) Init(now monotime.Time, c *Config) {
 	e.loss = lossState{exposed: c.FirstDatagram, newest: c.FirstDatagram - 1, lossAt: monotime.Never, timeoutAt: monotime.Never}
 	e.deliveredAt, e.firstSentAt = now, now
 	e.rtt.hint = c.RoundTrip
+	e.repeats.off = c.NoRepeats
 	e.pacer = pacer{tokens: paceBurst, filled: now, at: monotime.Never}
 	e.initReceive(c)
 }

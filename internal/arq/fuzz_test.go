@@ -268,12 +268,12 @@ func (a *ackPath) check() {
 	for i := range e.queue.level {
 		l := &e.queue.level[i]
 		waiting := 0
-		for index, f := range l.flows {
+		for _, f := range l.flows {
 			for p := f.head; p != nil; p = p.next {
 				note(p, "fresh")
 				queued += int(p.held)
 				waiting++
-				if p.place != placeFresh || p.flow != f || f.index != index || p.flying || int(p.priority) != i || p.next == nil && p != f.tail {
+				if p.place != placeFresh || p.flow != f || p.flying || int(p.priority) != i || p.next == nil && p != f.tail {
 					t.Fatalf("a packet that never left is %+v", p)
 				}
 			}

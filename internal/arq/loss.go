@@ -84,6 +84,14 @@ func (e *Engine) lose(n int64, d *sentDatagram) {
 	e.sent.out--
 	e.inFlight -= int(d.size)
 	e.stats.DatagramsLost++
+	e.repeats.sawVerdict(true)
+	if d.also != nil {
+		for _, s := range d.also {
+			if q := s.get(); q != nil && q.number == n && q.place == nowhere {
+				e.queue.pushLost(q)
+			}
+		}
+	}
 	p := d.carried()
 	if p == nil || p.number != n || p.place != nowhere {
 		return
@@ -190,8 +198,10 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 			if n > sample.Newest {
 				newest, sample.Newest = d, n
 			}
+			e.repeats.sawVerdict(false)
 		case sentLost:
 			spurious = true
+			e.repeats.sawSpurious()
 			e.stats.SpuriousLosses++
 			sample.Bytes += int(d.size)
 			if n >= e.loss.raisedAt {
@@ -205,7 +215,14 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 		if p := d.carried(); p != nil {
 			e.settle(p)
 		}
-		d.packet = nil
+		if d.also != nil {
+			for _, s := range d.also {
+				if q := s.get(); q != nil {
+					e.settle(q)
+				}
+			}
+		}
+		d.packet, d.also = nil, nil
 	})
 	if sample.Bytes == 0 {
 		return verdict

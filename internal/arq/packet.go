@@ -17,6 +17,7 @@ type packet struct {
 	messages      []*message   // messages that want to know what became of their frames; usually empty
 	next, prev    *packet      // in a queue
 	flow          *sendFlow    // the queue, while it never left
+	turn, arrival uint64       // in it; see before
 	older, newer  *packet      // among the unacknowledged, by reliable index
 	firstReliable int64
 	number        int64         // datagram number of the latest transmission

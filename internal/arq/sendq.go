@@ -8,9 +8,9 @@ import (
 
 // sendQueue holds the packets that wait to leave. Each priority has a level: what
 // must be sent again, which goes first, and what never left. The levels share the
-// link in weighted turns, so that none starves; within a level the ordering channels
-// take turns datagram by datagram, so that a lone message does not wait behind a
-// transfer on another channel, while each channel stays first in, first out.
+// link in weighted turns, so that none starves. Within a level it is first in, first
+// out, but that ordering channels with much to send take turns datagram by datagram, so
+// that a lone message does not wait behind a transfer on another channel.
 type sendQueue struct {
 	level [protocol.Priorities]sendLevel
 	bytes int // of frames that never left
@@ -19,7 +19,8 @@ type sendQueue struct {
 type sendLevel struct {
 	lost  packetList
 	flows []*sendFlow // of the channels used so far; at most one for each and one for modes without
-	turn  int         // the flow that is asked first
+	turn  uint64      // of the packet that left last
+	count uint64      // packets queued so far
 	fresh int         // packets in all flows
 	pass  uint64      // the level with the least pass sends next
 }
@@ -27,8 +28,8 @@ type sendLevel struct {
 // sendFlow is the queue of what never left of one ordering channel at one priority.
 type sendFlow struct {
 	packetList
-	index   int // in sendLevel.flows
 	channel uint8
+	last    uint64 // turn of the packet queued last
 }
 
 // noChannel is the flow of modes without an ordering channel.
@@ -55,7 +56,7 @@ func (l *sendLevel) flow(channel uint8) *sendFlow {
 			return f
 		}
 	}
-	f := &sendFlow{index: len(l.flows), channel: channel}
+	f := &sendFlow{channel: channel}
 	l.flows = append(l.flows, f)
 	return f
 }
@@ -96,6 +97,9 @@ func (q *sendQueue) pushFresh(p *packet, channel uint8) {
 	q.wake(p.priority)
 	l := &q.level[p.priority]
 	p.flow = l.flow(channel)
+	p.flow.last = max(l.turn, p.flow.last) + 1
+	l.count++
+	p.turn, p.arrival = p.flow.last, l.count
 	p.flow.push(p)
 	l.fresh++
 	q.bytes += int(p.held)
@@ -139,7 +143,7 @@ func (e *Engine) pick(now monotime.Time) *packet {
 		}
 		p := l.lost.head
 		if p == nil && l.fresh > 0 {
-			p = e.pickFresh(now, l)
+			p = e.pickFresh(now, l, e.maxPayload(), 0)
 		}
 		if p != nil {
 			best, pass = p, l.pass
@@ -148,18 +152,22 @@ func (e *Engine) pick(now monotime.Time) *packet {
 	return best
 }
 
-// pickFresh asks the flows of a level in turn.
-func (e *Engine) pickFresh(now monotime.Time, l *sendLevel) *packet {
-	for i := range l.flows {
-		at := l.turn + i
-		if at >= len(l.flows) {
-			at -= len(l.flows)
-		}
-		if p := e.freshHead(now, l.flows[at]); p != nil && e.mayStart(p, 0) {
-			return p
+// pickFresh returns the packet of a level whose turn it is, of those that are allowed
+// to leave and have at most size bytes.
+func (e *Engine) pickFresh(now monotime.Time, l *sendLevel, size int, ahead uint16) (best *packet) {
+	for _, f := range l.flows {
+		p := e.freshHead(now, f)
+		if p != nil && p.buf.N <= size && (best == nil || p.before(best)) && e.mayStart(p, ahead) {
+			best = p
 		}
 	}
-	return nil
+	return best
+}
+
+// before reports whether p's turn comes before q's: the n-th packet of one flow that
+// waits has its turn with the n-th of every other.
+func (p *packet) before(q *packet) bool {
+	return p.turn < q.turn || p.turn == q.turn && p.arrival < q.arrival
 }
 
 // freshHead returns the first packet of a flow, after dropping unreliable messages that
@@ -195,17 +203,12 @@ func (e *Engine) fill(now monotime.Time, p *packet) {
 	limit := min(e.maxPayload(), max(p.buf.N, e.cc.Window()-e.inFlight))
 	for _, pr := range rank {
 		l := &e.queue.level[pr]
-		if l.fresh == 0 {
-			continue
-		}
-		for _, f := range l.flows {
-			for limit-p.buf.N >= minRoom {
-				q := e.freshHead(now, f)
-				if q == nil || p.buf.N+q.buf.N-wire.DatagramHeaderSize > limit || !e.mayStart(q, p.reliable) {
-					break
-				}
-				e.merge(p, q)
+		for l.fresh > 0 && limit-p.buf.N >= minRoom {
+			q := e.pickFresh(now, l, limit-p.buf.N+wire.DatagramHeaderSize, p.reliable)
+			if q == nil {
+				break
 			}
+			e.merge(p, q)
 		}
 	}
 }

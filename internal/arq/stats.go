@@ -27,6 +27,9 @@ type Stats struct {
 	// FramesResent counts reliable frames sent again, Probes the datagrams sent
 	// because nothing was heard for a retransmission timeout.
 	FramesResent, Probes uint64
+	// FramesRepeated counts frames that rode along again in a later datagram without
+	// having been given up.
+	FramesRepeated uint64
 	// AcksSent, NacksSent, AcksReceived and NacksReceived count datagrams.
 	AcksSent, NacksSent, AcksReceived, NacksReceived uint64
 	// MessagesSent counts messages taken by Send, MessagesReceived those delivered.

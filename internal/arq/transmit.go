@@ -98,11 +98,12 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 		l := &e.queue.level[p.priority]
 		l.pass += stride[p.priority]
 		if p.place == placeFresh {
-			l.turn = (p.flow.index + 1) % len(l.flows)
+			l.turn = max(l.turn, p.turn)
 		}
 	}
 	e.unqueue(p)
-	if p.flying {
+	again := p.flying
+	if again {
 		// A probe may still have unreliable frames, which may yet arrive as they left first.
 		if before := p.buf.N; e.stripUnreliable(p) > 0 {
 			e.charge(p, p.buf.N-before)
@@ -133,12 +134,22 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	}
 	p.number = e.sent.next
 	wire.AppendDatagramHeader(p.buf.B[:0], id, wire24(p.number))
-	size := p.buf.N
 	if e.sent.out == 0 {
 		// The first flight after a pause: rates are measured from here.
 		e.firstSentAt, e.deliveredAt = now, now
 	}
 	d := e.sent.push()
+	buf := p.buf
+	switch {
+	case p.reliable == 0:
+		// The bytes are the caller's, the record stays only for receipts.
+		p.buf = nil
+	case again:
+		buf.Retain()
+	default:
+		buf = e.repeat(p, d)
+	}
+	size := buf.N
 	d.size, d.sentAt = int32(size), now
 	d.delivered, d.deliveredAt, d.firstSentAt = e.delivered, e.deliveredAt, e.firstSentAt
 	d.limited = e.limitedUntil > e.delivered
@@ -148,20 +159,14 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	e.pacer.spend(size)
 	e.cc.OnSent(now, size, e.inFlight)
 	e.armTimeout(now)
-
-	buf := p.buf
-	if p.reliable > 0 {
+	switch {
+	case p.reliable > 0:
 		d.packet, d.serial = p, p.serial
-		buf.Retain()
-		return buf
-	}
-	// Unreliable: the bytes are the caller's, the record stays only for receipts.
-	p.buf = nil
-	if len(p.messages) > 0 {
+	case len(p.messages) > 0:
 		d.packet, d.serial = p, p.serial
 		e.held -= int(p.held)
 		p.held = 0
-	} else {
+	default:
 		e.freePacket(p)
 	}
 	return buf

@@ -16,6 +16,7 @@ type wireCheck struct {
 	reliable uint32          // the first index, 24 bits
 	sentAt   []monotime.Time // of each reliable index, its latest transmission
 	probes   uint64
+	repeated uint64
 	stats    session.Stats
 }
 
@@ -49,11 +50,11 @@ func (c *wireCheck) frameSet(p *peer, b []byte) {
 	}
 	c.datagram = wire24of(int64(number) + 1)
 
-	before := c.probes
+	before, repeated := c.probes, c.repeated
 	s := &c.stats
 	p.sess.Stats(s)
-	c.probes = s.Probes
-	probe := c.probes != before
+	c.probes, c.repeated = s.Probes, s.FramesRepeated
+	probe, repeats := c.probes != before, int(c.repeated-repeated)
 	base := time.Duration(0)
 	if g := p.pair; g.plan != nil && !g.tainted() {
 		base = g.plan.Up.Delay + g.plan.Down.Delay
@@ -62,7 +63,12 @@ func (c *wireCheck) frameSet(p *peer, b []byte) {
 	var f wire.Frame
 	for it.Next(&f) {
 		if f.Reliability.IsReliable() {
-			c.transmission(p, &f, base, probe)
+			if c.transmission(p, &f, base, probe || repeats > 0) && !probe {
+				repeats--
+				if f.Reliability != protocol.ReliableOrdered || f.Split {
+					w.violated("14 once per round trip", "%s repeats reliable index %d, which is no whole ordered message", p, f.Reliable)
+				}
+			}
 		}
 	}
 	if it.Err() != nil {
@@ -80,21 +86,26 @@ func (c *wireCheck) frameSet(p *peer, b []byte) {
 
 // transmission checks that a reliable frame is new, with the next index, or is sent
 // again for a reason: not sooner than its last transmission could have been answered,
-// except as a probe, whose very reason is that nothing is answered.
-func (c *wireCheck) transmission(p *peer, f *wire.Frame, base time.Duration, probe bool) {
+// except as a probe, whose very reason is that nothing is answered, or where it rides
+// along once more with something new. It reports whether it needed such an excuse.
+func (c *wireCheck) transmission(p *peer, f *wire.Frame, base time.Duration, excused bool) (early bool) {
 	w := p.w
 	i := int(wire24of(int64(f.Reliable) - int64(c.reliable)))
 	switch {
 	case i > len(c.sentAt):
 		w.violated("23 counters", "%s sends reliable index %d, %d above the next", p, f.Reliable, i-len(c.sentAt))
-		return
+		return false
 	case i == len(c.sentAt):
 		c.sentAt = append(c.sentAt, w.now)
-		return
-	case w.now.Sub(c.sentAt[i]) < base && !probe:
+		return false
+	case w.now.Sub(c.sentAt[i]) >= base:
+	case excused:
+		early = true
+	default:
 		w.violated("14 once per round trip", "%s sends reliable index %d again after %v, the path takes %v", p, f.Reliable, w.now.Sub(c.sentAt[i]), base)
 	}
 	c.sentAt[i] = w.now
+	return early
 }
 
 // memory checks the session's bounds.
