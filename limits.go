@@ -33,7 +33,9 @@ type Limits struct {
 	// missing. More is left unacknowledged. Default 8 MiB.
 	ReassemblyBytes int
 	// HeldMessages and HeldBytes bound the messages of all channels that wait for an
-	// earlier ordered one. More is left unacknowledged. Defaults 8192 and 4 MiB.
+	// earlier ordered one. More is left unacknowledged. Below what the peer may have in
+	// flight, 4096 messages for one of this library, a lossy link may stall until the
+	// connection ends. Defaults 8192 and 8 MiB.
 	HeldMessages, HeldBytes int
 	// UnreliableAge is how long an unreliable message may wait for its turn to be
 	// sent before it is dropped as outdated. Default 1 second.

@@ -17,6 +17,7 @@ type cubic struct {
 	since                  monotime.Time // of the reduction; 0: none yet
 	reno                   float64       // what NewReno would have by now, in datagrams
 	recoverAt              int64         // losses of datagrams below this number belong to the last reduction
+	silent                 bool          // since a timeout
 	undo                   cubicUndo
 }
 
@@ -40,6 +41,7 @@ func NewCubic(mtu int) Controller {
 func (c *cubic) OnSent(monotime.Time, int, int) {}
 
 func (c *cubic) OnAck(now monotime.Time, a AckSample) {
+	c.silent = false
 	if !a.WindowLimited {
 		return
 	}
@@ -70,6 +72,10 @@ func (c *cubic) OnLoss(now monotime.Time, l LossSample) {
 		return
 	}
 	c.recoverAt = l.Next
+	if l.Timeout && c.silent {
+		return // a second timeout in a row says nothing new
+	}
+	c.silent = l.Timeout
 	c.undo = cubicUndo{c.window, c.threshold, c.peak, c.origin, c.since, true}
 	w := c.datagrams()
 	if w < c.peak {

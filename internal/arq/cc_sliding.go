@@ -19,6 +19,7 @@ type slidingWindow struct {
 	periodEnd              int64 // the period ends when a datagram of this number or above is acknowledged
 	acked, lost            int   // bytes in this period
 	backedOff, grown       bool  // in this period
+	silent                 bool  // since a timeout
 	undoWindow, undoThresh int
 }
 
@@ -49,6 +50,7 @@ func (w *slidingWindow) OnAck(_ monotime.Time, a AckSample) {
 		w.startPeriod(a.Next)
 	}
 	w.acked += a.Bytes
+	w.silent = false
 	if !a.WindowLimited {
 		return
 	}
@@ -75,8 +77,11 @@ func (w *slidingWindow) startPeriod(end int64) {
 func (w *slidingWindow) OnLoss(_ monotime.Time, l LossSample) {
 	w.lost += l.Bytes
 	if l.Timeout {
-		w.remember()
-		w.threshold = max(w.window/2, minDatagrams*w.mtu)
+		if !w.silent { // a second timeout in a row says nothing new
+			w.remember()
+			w.threshold = max(w.window/2, minDatagrams*w.mtu)
+		}
+		w.silent = true
 		w.window = w.mtu
 		w.startPeriod(l.Next)
 		w.backedOff = true

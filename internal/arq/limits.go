@@ -26,7 +26,8 @@ type Limits struct {
 	MessageParts int
 	// HeldMessages and HeldBytes bound what waits for a missing ordered message,
 	// over all channels. While they are full, a datagram is dropped unacknowledged
-	// unless it holds the next message of some channel. Defaults 8192 and 4 MiB.
+	// unless it holds the next message of some channel. Defaults 8192 and 8 MiB,
+	// which is more than a sender that keeps to reliableInFlight can have under way.
 	HeldMessages, HeldBytes int
 	// MessageFragments bounds the fragments of one message sent; Send refuses more
 	// with ErrMessageTooLarge. Bedrock servers lose longer messages after
@@ -53,7 +54,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.ReassemblyGroups, splitsInFlight)
 	def(&l.MessageParts, 8192)
 	def(&l.HeldMessages, 8192)
-	def(&l.HeldBytes, 4<<20)
+	def(&l.HeldBytes, 8<<20)
 	def(&l.MessageFragments, 2048)
 	if l.ReassemblyAge <= 0 {
 		l.ReassemblyAge = 30 * time.Second
@@ -76,8 +77,8 @@ const (
 	// datagramsInFlight bounds the record of sent datagrams. Full, nothing but ACKs
 	// leaves until the oldest is acknowledged or given up.
 	datagramsInFlight = 8192
-	// lostHistory is how many datagrams that were given up stay on record, behind
-	// the oldest outstanding one, so that a late ACK still counts.
+	// lostHistory is how many numbers beyond twice what is in flight the record reaches
+	// back for datagrams that were given up, so that a late ACK still counts.
 	lostHistory = 512
 	// ackWork bounds the records of sent datagrams that one ACK or NACK datagram may
 	// visit: enough to name everything in flight, not enough for 160 ranges that

@@ -13,10 +13,12 @@ import (
 // reorder: once this path has shown that it does, an exposed datagram gets a
 // tolerance before it is given up.
 type lossState struct {
-	exposed   int64 // numbers below this one were exposed by an ACK or a NACK
+	exposed   int64 // numbers below this one were exposed by the ACK of a later one
+	nackedTo  int64 // one above the highest number that a NACK named
 	newest    int64 // highest number acknowledged; -1 before the first
 	raisedAt  int64 // next number when the tolerance was last raised: once a round trip
 	tolerance int   // in quarters of the least round trip; 0: no reordering seen
+	calm      int   // batches of losses since the tolerance changed
 	lossAt    monotime.Time
 	timeoutAt monotime.Time
 	backoff   int // timeouts in a row
@@ -32,6 +34,10 @@ const (
 	// maxTolerance bounds the reordering tolerance, in quarters of the least round
 	// trip; the smoothed round trip bounds it as well.
 	maxTolerance = 16
+	// calmLosses is after how many batches of losses without a false one the tolerance
+	// falls by a step: a path may have changed, and an ACK that was lost and said
+	// again looks like reordering (RFC 8985 forgets after 16, too).
+	calmLosses = 16
 	// probeDatagrams is how many of the oldest datagrams are sent again at a
 	// timeout, whatever the window says: two, so that one more loss does not cost another timeout (RFC 9002, 6.2.4).
 	probeDatagrams = 2
@@ -52,9 +58,9 @@ func (e *Engine) detectLosses(now monotime.Time) {
 	e.loss.lossAt = monotime.Never
 	window := e.rtt.flight() + e.reorderWindow()
 	sample := LossSample{Newest: -1, Next: e.sent.next}
-	for n := e.sent.base; n < min(e.loss.exposed, e.sent.next); n++ {
+	for n := e.sent.base; n < min(max(e.loss.exposed, e.loss.nackedTo), e.sent.next); n++ {
 		d := e.sent.at(n)
-		if d.state != sentOut {
+		if d.state != sentOut || n >= e.loss.exposed && !d.nacked {
 			continue
 		}
 		due := d.sentAt.Add(window)
@@ -71,9 +77,14 @@ func (e *Engine) detectLosses(now monotime.Time) {
 		sample.Bytes += int(d.size)
 		sample.Newest = n
 	}
-	if sample.Newest >= 0 {
-		sample.InFlight = e.inFlight
-		e.cc.OnLoss(now, sample)
+	if sample.Newest < 0 {
+		return
+	}
+	sample.InFlight = e.inFlight
+	e.cc.OnLoss(now, sample)
+	if e.loss.calm++; e.loss.calm >= calmLosses && e.loss.tolerance > 0 {
+		e.loss.tolerance--
+		e.loss.calm = 0
 	}
 }
 
@@ -170,7 +181,7 @@ func (e *Engine) onNack(now monotime.Time, b []byte) Verdict {
 		known = true
 		if d.state == sentOut {
 			d.nacked = true
-			e.loss.exposed = max(e.loss.exposed, n+1)
+			e.loss.nackedTo = max(e.loss.nackedTo, n+1)
 		}
 	})
 	if known {
@@ -206,6 +217,7 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 			sample.Bytes += int(d.size)
 			if n >= e.loss.raisedAt {
 				e.loss.tolerance = min(e.loss.tolerance+1, maxTolerance)
+				e.loss.calm = 0
 				e.loss.raisedAt = e.sent.next
 			}
 		default:

@@ -434,3 +434,44 @@ func TestAHintShortensTheFirstTimeout(t *testing.T) {
 		t.Errorf("a far peer is given %v", far.rto())
 	}
 }
+
+func TestTheToleranceFallsAgain(t *testing.T) {
+	l := newLossTest(t, Config{})
+	n := l.settleRTT(20 * time.Millisecond)
+	l.e.loss.tolerance = 2
+	for range 2 * calmLosses {
+		for range 5 {
+			l.send(1400)
+			l.e.Transmit(l.now).Release()
+		}
+		l.pass(20 * time.Millisecond)
+		l.ack(n+1, n+4)
+		l.pass(20 * time.Millisecond)
+		l.e.Transmit(l.now).Release()
+		l.pass(20 * time.Millisecond)
+		l.ack(n+5, n+5)
+		n += 6
+	}
+	if l.e.loss.tolerance != 0 {
+		t.Errorf("tolerance %d after %d real losses", l.e.loss.tolerance, 2*calmLosses)
+	}
+}
+
+func TestANackExposesOnlyWhatItNames(t *testing.T) {
+	l := newLossTest(t, Config{})
+	n := l.settleRTT(20 * time.Millisecond)
+	r := l.e.nextReliable
+	for i := range int64(6) {
+		l.send(1400)
+		l.want("data", n+i, r+i)
+	}
+	t.Logf("# a peer with a slow tick reports a gap before it acknowledges what came around it")
+	l.pass(25 * time.Millisecond)
+	l.nack(n+4, n+4)
+	l.want("only that one", n+6, r+4)
+	l.ack(n, n+3)
+	l.ack(n+5, n+6)
+	if !l.e.Drained() || l.e.stats.FramesResent != 1 {
+		t.Errorf("drained %v, resent %d", l.e.Drained(), l.e.stats.FramesResent)
+	}
+}

@@ -112,8 +112,16 @@ func (q *sendQueue) pushLost(p *packet) {
 	q.wake(p.priority)
 	l := &q.level[p.priority].lost
 	before := l.tail
-	for steps := 0; before != nil && before.firstReliable > p.firstReliable && steps < lostSortSteps; steps++ {
+	steps := 0
+	for ; before != nil && before.firstReliable > p.firstReliable && steps < lostSortSteps; steps++ {
 		before = before.prev
+	}
+	if steps == lostSortSteps {
+		// Far out of order, as after several timeouts: look from the other end.
+		before = nil
+		for next := l.head; next != nil && next.firstReliable < p.firstReliable && steps > 0; steps-- {
+			before, next = next, next.next
+		}
 	}
 	l.insertAfter(before, p)
 	p.place = placeLost

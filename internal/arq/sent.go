@@ -74,11 +74,12 @@ func (r *sentRing) push() *sentDatagram {
 }
 
 // trim forgets settled datagrams at the low end: acknowledged ones at once, lost
-// ones once they are lostHistory numbers old or older than the given moment.
+// ones once they are older than the given moment, or lostHistory numbers old and twice
+// what is in flight.
 func (r *sentRing) trim(before monotime.Time) {
 	for r.base < r.next {
 		d := r.at(r.base)
-		if d.state == sentOut || d.state == sentLost && r.next-r.base <= lostHistory && d.sentAt >= before {
+		if d.state == sentOut || d.state == sentLost && r.next-r.base <= lostHistory+2*int64(r.out) && d.sentAt >= before {
 			return
 		}
 		d.packet = nil

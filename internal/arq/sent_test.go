@@ -57,6 +57,7 @@ func TestLostDatagramsStayForALateAck(t *testing.T) {
 	for range lostHistory + 10 {
 		d := r.push()
 		d.state, d.sentAt = sentLost, now
+		r.out--
 	}
 	r.trim(now)
 	if r.next-r.base != lostHistory {
