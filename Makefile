@@ -25,7 +25,7 @@ test: ## run every test
 
 .PHONY: race
 race: ## run every test under the race detector
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 20m ./...
 
 .PHONY: lint
 lint: ## gofmt, go vet, and staticcheck or golangci-lint where installed
