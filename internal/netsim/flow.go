@@ -115,7 +115,7 @@ func (f *flow) deliver(to *peer, d *arq.Delivery) {
 
 // identify finds out which message b is, and that it is that message to the last byte.
 func (f *flow) identify(w *World, to *peer, d *arq.Delivery, b []byte) int {
-	number := -1
+	var number int
 	if d.Reliability == protocol.ReliableOrdered {
 		c := &f.channels[d.Channel]
 		if c.next >= len(c.ordered) {
