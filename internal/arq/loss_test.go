@@ -13,13 +13,13 @@ import (
 // lossTest scripts one engine against a peer that the test plays by hand. Datagram
 // and index numbers in it count from the engine's first.
 type lossTest struct {
-	t     *testing.T
+	t     testing.TB
 	e     *Engine
 	now   monotime.Time
 	first int64
 }
 
-func newLossTest(t *testing.T, c Config) *lossTest {
+func newLossTest(t testing.TB, c Config) *lossTest {
 	if c.MTU == 0 {
 		c.MTU = 1492
 	}
