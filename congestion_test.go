@@ -16,3 +16,16 @@ func TestCongestionSelections(t *testing.T) {
 	require.Equal(t, "sliding window", SlidingWindow().String())
 	require.Equal(t, "fixed window of 7 datagrams", FixedWindow(7).String())
 }
+
+func TestEveryControllerHasItsName(t *testing.T) {
+	for want, c := range map[string]Congestion{
+		"default": {}, "CUBIC": Cubic(), "model-based": ModelBased(), "sliding window": SlidingWindow(),
+		"fixed window of 7 datagrams": FixedWindow(7),
+	} {
+		require.Equal(t, want, c.String())
+		if want != "default" {
+			require.NotNil(t, c.controller()(1492))
+		}
+	}
+	require.True(t, engineConfig(Limits{}, Congestion{}, true).NoRepeats)
+}

@@ -51,6 +51,12 @@ type Dialer struct {
 	Timeouts Timeouts
 	// Congestion selects the congestion control of each connection.
 	Congestion Congestion
+	// NoRepeats turns off the repetition of small messages. Otherwise, while datagrams are
+	// seen to be lost and little is under way, an unacknowledged ReliableOrdered message
+	// of up to 600 bytes rides along again in the next one, two or three datagrams: if it
+	// was lost, it comes a send interval later instead of a round trip. That adds bytes
+	// and never a datagram; receivers drop the copies.
+	NoRepeats bool
 	// Tracer is told of attempts and of connections opening and closing. Nil: nobody is.
 	Tracer *Tracer
 }
@@ -209,7 +215,7 @@ func (d Dialer) endpoint() endpoint.Config {
 	return endpoint.Config{
 		GUID:         guid,
 		MaxMTU:       int(d.MaxMTU),
-		ARQ:          engineConfig(d.Limits, d.Congestion),
+		ARQ:          engineConfig(d.Limits, d.Congestion, d.NoRepeats),
 		Timing:       d.Timeouts.session(),
 		Wrap:         wrap(d.Tracer),
 		Cause:        endCause,

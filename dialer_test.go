@@ -158,7 +158,7 @@ func TestTheTracerFollowsAConnection(t *testing.T) {
 }
 
 func TestCongestionCanBeChosen(t *testing.T) {
-	for _, c := range []raknet.Congestion{{}, raknet.SlidingWindow(), raknet.FixedWindow(32)} {
+	for _, c := range []raknet.Congestion{{}, raknet.SlidingWindow(), raknet.FixedWindow(32), raknet.Cubic(), raknet.ModelBased()} {
 		story(t, netsim.Link{Delay: 20 * time.Millisecond, Loss: 0.02}, raknet.ListenConfig{Congestion: c}, func(w *world) {
 			client, server := w.dial(raknet.Dialer{Congestion: c})
 			_, err := server.Write(message(300_000))

@@ -79,6 +79,12 @@ type ListenConfig struct {
 	Timeouts Timeouts
 	// Congestion selects the congestion control of each connection.
 	Congestion Congestion
+	// NoRepeats turns off the repetition of small messages. Otherwise, while datagrams are
+	// seen to be lost and little is under way, an unacknowledged ReliableOrdered message
+	// of up to 600 bytes rides along again in the next one, two or three datagrams: if it
+	// was lost, it comes a send interval later instead of a round trip. That adds bytes
+	// and never a datagram; receivers drop the copies.
+	NoRepeats bool
 	// Tracer is told of connections opening and closing. Nil: nobody is.
 	Tracer *Tracer
 	// Handler is given every message of every connection, instead of Read and Receive:
@@ -180,7 +186,7 @@ func (conf ListenConfig) endpoint(l *Listener) endpoint.Config {
 		NoCookies:      conf.DisableCookies,
 		MaxConnections: conf.MaxConnections,
 		AcceptBacklog:  conf.AcceptBacklog,
-		ARQ:            engineConfig(conf.Limits, conf.Congestion),
+		ARQ:            engineConfig(conf.Limits, conf.Congestion, conf.NoRepeats),
 		Timing:         conf.Timeouts.session(),
 		Pong:           l.answer,
 		Wrap:           wrap(conf.Tracer),
@@ -210,8 +216,8 @@ func (conf ListenConfig) endpoint(l *Listener) endpoint.Config {
 }
 
 // engineConfig is the template of a connection's engine.
-func engineConfig(l Limits, c Congestion) arq.Config {
-	return arq.Config{Limits: l.arq(), Controller: c.controller()}
+func engineConfig(l Limits, c Congestion, noRepeats bool) arq.Config {
+	return arq.Config{Limits: l.arq(), Controller: c.controller(), NoRepeats: noRepeats}
 }
 
 // wrap returns what makes the user's connection from an endpoint's.

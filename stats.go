@@ -33,6 +33,9 @@ type ConnStats struct {
 	DatagramsLost, SpuriousLosses uint64
 	// FramesResent counts the reliable frames that were sent again.
 	FramesResent uint64
+	// FramesRepeated counts the frames that rode along once more in a later datagram,
+	// without having been given up; see Dialer.NoRepeats.
+	FramesRepeated uint64
 
 	// MessagesSent counts the messages that were taken for sending,
 	// MessagesReceived those that arrived for the application.
@@ -73,6 +76,7 @@ func connStats(s endpoint.ConnStats) ConnStats {
 		DatagramsLost:        s.DatagramsLost,
 		SpuriousLosses:       s.SpuriousLosses,
 		FramesResent:         s.FramesResent,
+		FramesRepeated:       s.FramesRepeated,
 		MessagesSent:         s.MessagesSent,
 		MessagesReceived:     s.MessagesReceived,
 		MessagesExpired:      s.MessagesExpired + s.UnreliableDropped,
