@@ -89,6 +89,7 @@ type processLink struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	events chan Event
+	echoes chan struct{} // the peer has taken an echo command
 }
 
 func (p *Process) start(t testing.TB) *processLink {
@@ -107,7 +108,7 @@ func (p *Process) start(t testing.TB) *processLink {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	l := &processLink{t: t, cmd: cmd, stdin: stdin, events: NewEvents()}
+	l := &processLink{t: t, cmd: cmd, stdin: stdin, events: NewEvents(), echoes: make(chan struct{}, 1)}
 	over := make(chan struct{}) // the test: nobody reads events any more
 	read := make(chan struct{}) // the reader of stdout has ended
 	go func() {
@@ -118,6 +119,13 @@ func (p *Process) start(t testing.TB) *processLink {
 			var e Event
 			if json.Unmarshal(lines.Bytes(), &e) != nil {
 				continue // the peer's own chatter
+			}
+			if e.Kind == echoing {
+				select {
+				case l.echoes <- struct{}{}:
+				default:
+				}
+				continue
 			}
 			select {
 			case l.events <- e:
@@ -156,8 +164,19 @@ func (l *processLink) Send(b Burst) {
 		"reliability": b.Reliability, "channel": b.Channel})
 }
 
+// echoing is the event by which a process says that it has taken an echo command.
+const echoing = "echoing"
+
+// Echo waits until the process has taken the command: a message on its way over the network may be
+// faster than a line on its way through a pipe.
 func (l *processLink) Echo(reliability, channel byte) {
+	l.t.Helper()
 	l.command(map[string]any{"cmd": "echo", "reliability": reliability, "channel": channel})
+	select {
+	case <-l.echoes:
+	case <-time.After(handshakeBound):
+		l.t.Fatal("the peer did not take the echo command")
+	}
 }
 
 func (l *processLink) Close() { l.command(map[string]any{"cmd": "close"}) }

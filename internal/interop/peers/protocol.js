@@ -5,7 +5,7 @@
 //   listen {host, port, version, pong}     -> ready {port}, later connected
 //   dial   {host, port, version}           -> connected, or failed {text}
 //   ping   {host, port, version}           -> pong {text}
-//   echo   {reliability, channel}             every message is sent back from now on
+//   echo   {reliability, channel}          -> echoing: every message is sent back from now on
 //   send   {size, seed, count, every, reliability, channel}
 //   close  {}                                 an orderly close of the connection
 //
@@ -70,7 +70,7 @@ function run (makeEngine) {
     dial: engine.dial,
     ping: engine.ping,
     close: engine.close,
-    echo: options => { echo = options },
+    echo: options => { echo = options; emit('echoing') },
     send
   }
   process.on('uncaughtException', e => emit('error', { text: e.stack }))
