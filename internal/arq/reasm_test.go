@@ -388,7 +388,9 @@ func FuzzReassembly(f *testing.F) {
 				if i+1 < f.count && content(next, 1)[0] == c[0] {
 					break // cannot tell the two apart
 				}
-				rest = bytes.TrimLeft(rest, string(c))
+				for len(rest) > 0 && rest[0] == c[0] { // not TrimLeft, to which all bytes that are no UTF-8 are one
+					rest = rest[1:]
+				}
 			}
 			d.Release()
 		}
