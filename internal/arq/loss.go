@@ -201,14 +201,16 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 	sample := AckSample{Newest: -1}
 	spurious := false
 	verdict := e.eachSent(&it, func(n int64, d *sentDatagram) {
+		if (d.state == sentOut || d.state == sentLost) && n > sample.Newest {
+			// Late or not, it tells the round trip: were late ones left out, a queue that
+			// grew faster than the timeout would never be seen.
+			newest, sample.Newest = d, n
+		}
 		switch d.state {
 		case sentOut:
 			e.sent.out--
 			e.inFlight -= int(d.size)
 			sample.Bytes += int(d.size)
-			if n > sample.Newest {
-				newest, sample.Newest = d, n
-			}
 			e.repeats.sawVerdict(false)
 		case sentLost:
 			spurious = true

@@ -475,3 +475,23 @@ func TestANackExposesOnlyWhatItNames(t *testing.T) {
 		t.Errorf("drained %v, resent %d", l.e.Drained(), l.e.stats.FramesResent)
 	}
 }
+
+func TestALateAckTellsTheRoundTrip(t *testing.T) {
+	l := newLossTest(t, Config{})
+	n := l.settleRTT(10 * time.Millisecond)
+	for i := range int64(3) {
+		l.send(1400)
+		l.want("data", n+i, n+i)
+	}
+	t.Logf("# a queue has grown: the answers take 800 ms, and everything is given up meanwhile")
+	for end := l.now.Add(800 * time.Millisecond); l.now < end; {
+		l.pass(5 * time.Millisecond)
+		for b := l.e.Transmit(l.now); b != nil; b = l.e.Transmit(l.now) {
+			b.Release()
+		}
+	}
+	l.ack(n, n+2)
+	if l.e.rtt.latest < 800*time.Millisecond || l.e.rtt.rto() < 800*time.Millisecond {
+		t.Errorf("latest round trip %v, timeout %v", l.e.rtt.latest, l.e.rtt.rto())
+	}
+}
