@@ -57,6 +57,8 @@ type Dialer struct {
 	// was lost, it comes a send interval later instead of a round trip. That adds bytes
 	// and never a datagram; receivers drop the copies.
 	NoRepeats bool
+	// Offload says how much work the system may do at once. The zero value is the most.
+	Offload Offload
 	// Tracer is told of attempts and of connections opening and closing. Nil: nobody is.
 	Tracer *Tracer
 }
@@ -188,7 +190,7 @@ func (d Dialer) open(ctx context.Context, t target) (udp.Socket, udp.Peer, error
 		}
 		return nil, udp.Peer{}, err
 	}
-	s := udp.WrapConn(c)
+	s := udp.WrapConn(c, d.Offload.options())
 	peer, ok := s.RemotePeer()
 	if !ok || !peer.AddrPort.IsValid() {
 		s.Close()

@@ -85,6 +85,8 @@ type ListenConfig struct {
 	// was lost, it comes a send interval later instead of a round trip. That adds bytes
 	// and never a datagram; receivers drop the copies.
 	NoRepeats bool
+	// Offload says how much work the system may do at once. The zero value is the most.
+	Offload Offload
 	// Tracer is told of connections opening and closing. Nil: nobody is.
 	Tracer *Tracer
 	// Handler is given every message of every connection, instead of Read and Receive:
@@ -138,9 +140,9 @@ func (conf ListenConfig) Listen(address string) (*Listener, error) {
 		if err != nil {
 			return nil, listenError(address, err)
 		}
-		return conf.serve(udp.Wrap(pc), address)
+		return conf.serve(udp.Wrap(pc, conf.Offload.options()), address)
 	}
-	s, err := udp.Listen(address)
+	s, err := udp.Listen(address, conf.Offload.options())
 	if err != nil {
 		return nil, listenError(address, err)
 	}
@@ -151,7 +153,7 @@ func (conf ListenConfig) Listen(address string) (*Listener, error) {
 // any type of address. The listener owns it from then on: it alone reads and
 // writes, and it closes it.
 func (conf ListenConfig) Serve(pc net.PacketConn) (*Listener, error) {
-	return conf.serve(udp.Wrap(pc), pc.LocalAddr().String())
+	return conf.serve(udp.Wrap(pc, conf.Offload.options()), pc.LocalAddr().String())
 }
 
 // serve starts a listener on s, which it closes when it fails.

@@ -115,6 +115,10 @@ type ListenerStats struct {
 	BytesReceived, BytesSent         uint64
 	// ReceiveErrors and SendErrors count passing errors of the socket.
 	ReceiveErrors, SendErrors uint64
+	// ReceiveOverflows counts the datagrams that the system dropped because its receive
+	// buffer was full: this program was too slow, not the network lossy. They are
+	// counted when the next one gets through. Zero where the system does not tell; Linux does.
+	ReceiveOverflows uint64
 }
 
 func listenerStats(s endpoint.Stats) ListenerStats {
@@ -136,6 +140,7 @@ func listenerStats(s endpoint.Stats) ListenerStats {
 		BytesReceived:     s.BytesReceived,
 		BytesSent:         s.BytesSent,
 		ReceiveErrors:     s.ReceiveErrors,
+		ReceiveOverflows:  s.ReceiveOverflows,
 		SendErrors:        s.SendErrors,
 	}
 }

@@ -13,7 +13,7 @@ import (
 // loopback connects two endpoints over real sockets.
 func loopback(b *testing.B, change func(*Config)) (client, server *Conn) {
 	b.Helper()
-	ls, err := udp.Listen("127.0.0.1:0")
+	ls, err := udp.Listen("127.0.0.1:0", udp.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func loopback(b *testing.B, change func(*Config)) (client, server *Conn) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := New(udp.WrapConn(pc), Config{GUID: 2, Solo: true})
+	d, err := New(udp.WrapConn(pc, udp.Options{}), Config{GUID: 2, Solo: true})
 	if err != nil {
 		b.Fatal(err)
 	}

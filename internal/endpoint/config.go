@@ -152,6 +152,7 @@ type Stats struct {
 	DatagramsSent, BytesSent         uint64
 	SendErrors, ReceiveErrors        uint64 // transient errors of the socket
 	ReadBatches, WriteBatches        uint64 // calls into the socket
+	ReceiveOverflows                 uint64 // datagrams that found the system's receive buffer full
 
 	Pings           uint64 // unconnected pings received
 	Pongs           uint64 // answered

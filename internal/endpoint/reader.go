@@ -222,12 +222,7 @@ func (e *Endpoint) cleanUp() {
 	e.table.settle(e)
 	e.table.empty()
 	e.tx.drop()
-	for i := range e.reader.in {
-		if b := e.reader.in[i].Buf; b != nil {
-			b.Release()
-			e.reader.in[i].Buf = nil
-		}
-	}
+	udp.Release(e.reader.in)
 }
 
 // reply queues an answer to a stranger.

@@ -61,7 +61,7 @@ func (r *rig) socket(address string) udp.Socket {
 	pc, err := r.net.Listen(netip.MustParseAddrPort(address))
 	require.NoError(r.t, err)
 	pc.SetReadBuffer(8 << 20) // as udp.Listen gets; what overflows is the network's story
-	return udp.Wrap(pc)
+	return udp.Wrap(pc, udp.Options{})
 }
 
 func (r *rig) listen(address string, cfg Config) *Endpoint {

@@ -87,6 +87,7 @@ func (s *fakeSocket) Close() error {
 func (s *fakeSocket) LocalAddr() net.Addr          { return &net.UDPAddr{Port: 1} }
 func (s *fakeSocket) RemotePeer() (udp.Peer, bool) { return udp.Peer{}, false }
 func (s *fakeSocket) Buffers() (recv, send int)    { return 0, 0 }
+func (s *fakeSocket) Overflows() uint64            { return 0 }
 
 var (
 	errOnce = errors.New("something")

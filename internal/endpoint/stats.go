@@ -38,6 +38,7 @@ func (e *Endpoint) Stats() Stats {
 		ReceiveErrors:     k.receiveErrors.Load(),
 		ReadBatches:       k.readBatches.Load(),
 		WriteBatches:      k.writeBatches.Load(),
+		ReceiveOverflows:  e.sock.Overflows(),
 		Pings:             k.pings.Load(),
 		Pongs:             k.pongs.Load(),
 		PongsSuppressed:   k.pongsSuppressed.Load(),

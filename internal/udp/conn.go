@@ -56,3 +56,4 @@ func (s *conn) RemotePeer() (Peer, bool)          { return s.peer, true }
 func (s *conn) SetReadDeadline(t time.Time) error { return s.c.SetReadDeadline(t) }
 func (s *conn) Close() error                      { return s.c.Close() }
 func (s *conn) Buffers() (recv, send int)         { return s.recv, s.send }
+func (s *conn) Overflows() uint64                 { return 0 }

@@ -5,13 +5,27 @@
 //
 // # Sockets
 //
-// Listen, Wrap and WrapConn choose one of four implementations:
+// Listen, Wrap and WrapConn choose one of four implementations (see Options for a say in it):
 //
-//   - batch (Linux, *net.UDPConn): recvmmsg and sendmmsg, up to 64 datagrams a call
-//     and no allocation per datagram; replies leave from the address that was asked.
+//   - batch (Linux, *net.UDPConn): recvmmsg and sendmmsg, up to 64 messages a call and no
+//     allocation per datagram; replies leave from the address that was asked. A message may
+//     be several datagrams, see below.
 //   - single (other systems, *net.UDPConn): one datagram a call, no allocation.
 //   - packetConn (any net.PacketConn): one datagram a call, any net.Addr.
 //   - conn (any net.Conn): one datagram a Read, one fixed peer.
+//
+// # Segments
+//
+// Most of what sending a datagram costs is its way through the kernel. With UDP_SEGMENT
+// (GSO) a run of datagrams of one size to one peer makes that way as one, and the kernel
+// or the network card cuts it; with UDP_GRO what arrives in such a run is handed over in one
+// piece. On loopback that is 14 to 25 times as fast. It changes nothing on the wire.
+//
+// Sending this way may fail where a plain send would not, at any time: the card behind a changed
+// route may not compute checksums. Then the same datagrams are sent one by one, nobody
+// is told, and the socket does not try again. See sender.write.
+//
+// Nothing ever waits for a run to become longer. Runs form when there is much to send.
 //
 // # Fragmentation
 //

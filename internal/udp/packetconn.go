@@ -63,3 +63,4 @@ func (s *packetConn) RemotePeer() (Peer, bool)          { return Peer{}, false }
 func (s *packetConn) SetReadDeadline(t time.Time) error { return s.pc.SetReadDeadline(t) }
 func (s *packetConn) Close() error                      { return s.pc.Close() }
 func (s *packetConn) Buffers() (recv, send int)         { return s.recv, s.send }
+func (s *packetConn) Overflows() uint64                 { return 0 }

@@ -53,8 +53,8 @@ func TestOtherAddressesGetASyntheticKey(t *testing.T) {
 
 func TestACarrierWithItsOwnAddresses(t *testing.T) {
 	var all sync.Map
-	server := opened(t, Wrap(newCarrier(&all, "server")), nil)
-	client := opened(t, Wrap(newCarrier(&all, "client")), nil)
+	server := opened(t, Wrap(newCarrier(&all, "server"), Options{}), nil)
+	client := opened(t, Wrap(newCarrier(&all, "client"), Options{}), nil)
 
 	write(t, client, PeerOf(name("server")), "hello")
 	in := read(t, server, 1)[0]
@@ -65,7 +65,7 @@ func TestACarrierWithItsOwnAddresses(t *testing.T) {
 	_, err := server.WriteBatch([]Outbound{{To: Peer{AddrPort: in.From.AddrPort}}})
 	require.ErrorIs(t, err, ErrAddress, "the key alone is no way to the peer")
 
-	dialled := opened(t, WrapConn(line{carrier: newCarrier(&all, "dialled"), far: "server"}), nil)
+	dialled := opened(t, WrapConn(line{carrier: newCarrier(&all, "dialled"), far: "server"}, Options{}), nil)
 	peer, connected := dialled.RemotePeer()
 	require.True(t, connected)
 	require.Equal(t, PeerOf(name("server")), peer)

@@ -101,3 +101,4 @@ func (s *single) RemotePeer() (Peer, bool)          { return s.peer, s.connected
 func (s *single) SetReadDeadline(t time.Time) error { return s.c.SetReadDeadline(t) }
 func (s *single) Close() error                      { return s.c.Close() }
 func (s *single) Buffers() (recv, send int)         { return s.recv, s.send }
+func (s *single) Overflows() uint64                 { return 0 }

@@ -21,10 +21,10 @@ type Peer struct {
 
 // Inbound is a place for a received datagram and what is known about it.
 type Inbound struct {
-	// Buf is where the bytes go, from Buf.B[0] on. The caller owns it before and after
-	// a call. A nil Buf makes the socket take one of pool.ClassRead, which the caller
-	// then owns like its own. After a call, entries beyond the returned count still
-	// have their buffers, ready for the next call.
+	// Buf holds the bytes, from Buf.B[0] on. After a call that returned the entry it is the
+	// caller's, who may take it away, and must where somebody else kept a reference. A buffer
+	// that is left here is the socket's to use again, or to release; Release lets go of
+	// whatever entries hold.
 	Buf *pool.Buffer
 	// N is the number of bytes received; zero is a valid length.
 	N int
@@ -36,10 +36,26 @@ type Inbound struct {
 	// Local is the address of this machine that the datagram was sent to, or the zero
 	// Addr where the socket has only one or cannot tell.
 	Local netip.Addr
+
+	// Buffers that wait to be filled: one of pool.ClassRead, and one of pool.ClassBatch
+	// for what does not fit it where the system joins datagrams.
+	small, big *pool.Buffer
 }
 
 // Bytes returns the received bytes, which live in Buf.
 func (in *Inbound) Bytes() []byte { return in.Buf.B[:in.N] }
+
+// Release lets go of all buffers in the entries.
+func Release(in []Inbound) {
+	for i := range in {
+		for _, b := range [...]**pool.Buffer{&in[i].Buf, &in[i].small, &in[i].big} {
+			if *b != nil {
+				(*b).Release()
+				*b = nil
+			}
+		}
+	}
+}
 
 // Outbound is a datagram to send. The bytes are only read, and not after the call.
 type Outbound struct {
@@ -61,6 +77,7 @@ type Outbound struct {
 type Socket interface {
 	// ReadBatch waits for a datagram and returns it with whatever others had already
 	// arrived, at most len(in), which must not be 0. The count is zero if and only if the error is not nil.
+	// The socket finds the buffers, and as few as it can while there is nothing to read.
 	// Datagrams that did not fit their buffer, and those from port 0, which cannot be
 	// answered, are dropped without a word. (Where the system does not tell of a
 	// truncated datagram, one that fills the buffer counts as such.)
@@ -85,6 +102,9 @@ type Socket interface {
 	// Buffers returns the sizes of the system's receive and send buffers in bytes, in the
 	// measure in which one asks for them; zero where that is not known.
 	Buffers() (recv, send int)
+	// Overflows returns how many datagrams the system dropped because its receive buffer
+	// was full, as of the last datagram that it had room for; zero where it does not tell.
+	Overflows() uint64
 }
 
 // ErrAddress is returned by WriteBatch for a destination that this socket cannot have:
@@ -93,42 +113,72 @@ var ErrAddress = errors.New("destination address does not suit the socket")
 
 // Listen opens a UDP socket bound to address, "host:port". An empty host means every
 // address of the machine, of IPv4 and IPv6 through one socket where the system can.
-func Listen(address string) (Socket, error) {
+func Listen(address string, o Options) (Socket, error) {
 	pc, err := net.ListenPacket("udp", address)
 	if err != nil {
 		return nil, err
 	}
-	return Wrap(pc), nil
+	return Wrap(pc, o), nil
 }
 
 // Wrap returns a Socket on top of pc, which belongs to the Socket from then on. A
 // *net.UDPConn gets the fast path of the system and larger buffers.
-func Wrap(pc net.PacketConn) Socket {
-	if c, ok := pc.(*net.UDPConn); ok {
-		return newUDP(c)
+func Wrap(pc net.PacketConn, o Options) Socket {
+	o = o.settled()
+	c, ok := pc.(*net.UDPConn)
+	if !ok {
+		return newPacketConn(pc)
 	}
-	return newPacketConn(pc)
+	if o.Path != Plain {
+		return newUDP(c, o)
+	}
+	if _, connected := remotePeer(c); connected {
+		return newConn(c) // which knows the peer, and does not name it to the system
+	}
+	return newPacketConn(c)
 }
 
 // WrapConn returns a Socket on top of c, which sends and receives one datagram per Write
 // and Read and belongs to the Socket from then on. A *net.UDPConn gets the fast path.
-func WrapConn(c net.Conn) Socket {
-	if u, ok := c.(*net.UDPConn); ok {
-		return newUDP(u)
+func WrapConn(c net.Conn, o Options) Socket {
+	o = o.settled()
+	if u, ok := c.(*net.UDPConn); ok && o.Path != Plain {
+		return newUDP(u, o)
 	}
 	return newConn(c)
 }
 
-// buffer makes sure that in has one.
-func (in *Inbound) buffer() []byte {
-	if in.Buf == nil {
-		in.Buf = pool.Get(pool.ClassRead)
+// reclaim makes Buf a buffer to be filled again, unless somebody keeps it.
+func (in *Inbound) reclaim() {
+	b := in.Buf
+	if b == nil {
+		return
 	}
-	return in.Buf.B
+	in.Buf = nil
+	switch {
+	case b.Shared():
+		b.Release()
+	case in.small == nil && len(b.B) == pool.ClassRead:
+		in.small = b
+	case in.big == nil && len(b.B) == pool.ClassBatch:
+		in.big = b
+	default:
+		b.Release()
+	}
 }
 
-// received notes a datagram of n bytes.
+// buffer returns room for one datagram.
+func (in *Inbound) buffer() []byte {
+	in.reclaim()
+	if in.small == nil {
+		in.small = pool.Get(pool.ClassRead)
+	}
+	return in.small.B
+}
+
+// received notes a datagram of n bytes in that room.
 func (in *Inbound) received(n int, from Peer, local netip.Addr) {
-	in.N, in.Segment, in.From, in.Local = n, 0, from, local
+	in.Buf, in.small = in.small, nil
 	in.Buf.N = n
+	in.N, in.Segment, in.From, in.Local = n, 0, from, local
 }

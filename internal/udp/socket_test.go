@@ -14,31 +14,53 @@ import (
 	"github.com/raknet-go/raknet/internal/pool"
 )
 
-// carriers are all ways to get a Socket on a UDP port of this machine.
+// carriers are all ways to get a Socket on a UDP port of this machine. Those that the system
+// does not have are another one once more.
 var carriers = map[string]func(t *testing.T, address string) Socket{
-	"listen": func(t *testing.T, address string) Socket {
-		s, err := Listen(address)
+	"listen":     listener(Options{Path: Offload}),
+	"batch":      listener(Options{Path: Batch}),
+	"only GSO":   listener(Options{Path: Offload, NoGRO: true}),
+	"only GRO":   listener(Options{Path: Offload, NoGSO: true}),
+	"single":     listener(Options{Path: Single}),
+	"plain":      listener(Options{Path: Plain}),
+	"packetconn": wrapped,
+}
+
+func listener(o Options) func(t *testing.T, address string) Socket {
+	return func(t *testing.T, address string) Socket {
+		s, err := Listen(address, o)
 		return opened(t, s, err)
-	},
-	"single": func(t *testing.T, address string) Socket {
-		c, err := net.ListenPacket("udp", address)
-		require.NoError(t, err)
-		return opened(t, newSingle(c.(*net.UDPConn)), nil)
-	},
-	"packetconn": func(t *testing.T, address string) Socket {
-		c, err := net.ListenPacket("udp", address)
-		require.NoError(t, err)
-		return opened(t, Wrap(struct{ net.PacketConn }{c}), nil)
-	},
+	}
+}
+
+func wrapped(t *testing.T, address string) Socket {
+	c, err := net.ListenPacket("udp", address)
+	require.NoError(t, err)
+	return opened(t, Wrap(struct{ net.PacketConn }{c}, Options{}), nil)
 }
 
 // dialers are all ways to get a connected Socket.
 var dialers = map[string]func(t *testing.T, to string) Socket{
-	"wrapconn": func(t *testing.T, to string) Socket { return opened(t, WrapConn(dialUDP(t, to)), nil) },
-	"wrap":     func(t *testing.T, to string) Socket { return opened(t, Wrap(dialUDP(t, to)), nil) },
-	"single":   func(t *testing.T, to string) Socket { return opened(t, newSingle(dialUDP(t, to)), nil) },
+	"wrapconn": func(t *testing.T, to string) Socket {
+		return opened(t, WrapConn(dialUDP(t, to), Options{Path: Offload}), nil)
+	},
+	"wrap": func(t *testing.T, to string) Socket {
+		return opened(t, Wrap(dialUDP(t, to), Options{Path: Offload}), nil)
+	},
+	"batch": func(t *testing.T, to string) Socket {
+		return opened(t, WrapConn(dialUDP(t, to), Options{Path: Batch}), nil)
+	},
+	"single": func(t *testing.T, to string) Socket {
+		return opened(t, WrapConn(dialUDP(t, to), Options{Path: Single}), nil)
+	},
+	"plain": func(t *testing.T, to string) Socket {
+		return opened(t, WrapConn(dialUDP(t, to), Options{Path: Plain}), nil)
+	},
+	"plain wrap": func(t *testing.T, to string) Socket {
+		return opened(t, Wrap(dialUDP(t, to), Options{Path: Plain}), nil)
+	},
 	"conn": func(t *testing.T, to string) Socket {
-		return opened(t, WrapConn(struct{ net.Conn }{dialUDP(t, to)}), nil)
+		return opened(t, WrapConn(struct{ net.Conn }{dialUDP(t, to)}, Options{}), nil)
 	},
 }
 
@@ -89,7 +111,7 @@ func write(t *testing.T, s Socket, to Peer, texts ...string) {
 	require.Equal(t, len(texts), n)
 }
 
-// read returns the next count datagrams.
+// read returns the next count datagrams, each on its own whether or not they came together.
 func read(t *testing.T, s Socket, count int) []Inbound {
 	t.Helper()
 	var got []Inbound
@@ -98,23 +120,30 @@ func read(t *testing.T, s Socket, count int) []Inbound {
 		n, err := s.ReadBatch(in)
 		require.NoError(t, err)
 		require.NotZero(t, n)
-		got = append(got, in[:n]...)
-		for _, unused := range in[n:] {
-			release(unused)
+		t.Cleanup(func() { Release(in) })
+		for i := range in[:n] {
+			got = append(got, apart(in[i])...)
 		}
 	}
-	t.Cleanup(func() {
-		for _, in := range got {
-			release(in)
-		}
-	})
+	require.Len(t, got, count)
 	return got
 }
 
-func release(in Inbound) {
-	if in.Buf != nil {
-		in.Buf.Release()
+// apart returns the datagrams in an entry. They have copies of its bytes.
+func apart(m Inbound) (list []Inbound) {
+	rest, size := m.Bytes(), m.Segment
+	if size == 0 {
+		size = len(rest)
 	}
+	for more := true; more; more = len(rest) > 0 {
+		one := m
+		one.Segment, one.small, one.big = 0, nil, nil
+		one.N = min(size, len(rest))
+		one.Buf = &pool.Buffer{B: append([]byte(nil), rest[:one.N]...), N: one.N}
+		rest = rest[one.N:]
+		list = append(list, one)
+	}
+	return list
 }
 
 func TestABatchIsEchoed(t *testing.T) {
@@ -131,7 +160,6 @@ func TestABatchIsEchoed(t *testing.T) {
 				for i, in := range read(t, server, len(texts)) {
 					require.Equal(t, texts[i], string(in.Bytes()))
 					require.Equal(t, in.N, in.Buf.N)
-					require.Zero(t, in.Segment)
 					require.Equal(t, at(client).AddrPort, in.From.AddrPort)
 					echo = append(echo, Outbound{Data: in.Bytes(), To: in.From, Local: in.Local, Probe: i%10 == 0})
 				}
@@ -211,21 +239,58 @@ func TestAnEmptyDatagramIsOneAndAnOversizeOneIsNone(t *testing.T) {
 	}
 }
 
-func TestTheCallersBuffersAreUsedAndKept(t *testing.T) {
-	before := pool.InUse()
-	server, client := carriers["listen"](t, "127.0.0.1:0"), carriers["listen"](t, "127.0.0.1:0")
-	in := []Inbound{{Buf: pool.Get(100)}, {}}
-	mine := in[0].Buf
-	write(t, client, at(server), "hi")
-	n, err := server.ReadBatch(in)
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
-	require.Same(t, mine, in[0].Buf)
-	require.Equal(t, "hi", string(in[0].Bytes()))
-	for _, i := range in {
-		release(i)
+func TestWhatNobodyKeepsIsFilledAgain(t *testing.T) {
+	for name, listen := range carriers {
+		t.Run(name, func(t *testing.T) {
+			before := pool.InUse()
+			server, client := listen(t, "127.0.0.1:0"), listen(t, "127.0.0.1:0")
+			in := make([]Inbound, 1)
+			receive := func(text string) *pool.Buffer {
+				write(t, client, at(server), text)
+				n, err := server.ReadBatch(in)
+				require.NoError(t, err)
+				require.Equal(t, 1, n)
+				require.Equal(t, text, string(in[0].Bytes()))
+				require.Equal(t, in[0].N, in[0].Buf.N)
+				return in[0].Buf
+			}
+			first := receive("hi")
+			first.Retain()
+			require.NotSame(t, first, receive("somebody keeps the first"))
+			require.Equal(t, "hi", string(first.Bytes()))
+			first.Release()
+			in[0].Buf.Release()
+			in[0].Buf = nil
+			receive("taken away")
+			in[0].Buf.Release()
+			in[0].Buf = pool.Get(100)
+			receive("too small to be of use")
+			Release(in)
+			require.Equal(t, before, pool.InUse())
+		})
 	}
-	require.Equal(t, before, pool.InUse())
+}
+
+func TestAReaderThatWaitsHoldsNoMoreThanOneDatagram(t *testing.T) {
+	for name, listen := range carriers {
+		t.Run(name, func(t *testing.T) {
+			before := pool.InUse()
+			s := listen(t, "127.0.0.1:0")
+			done := make(chan error)
+			in := make([]Inbound, 64)
+			go func() {
+				_, err := s.ReadBatch(in)
+				done <- err
+			}()
+			// Not sooner than this is it known that it waits, and that is soon enough:
+			// whatever it holds it holds from its start.
+			require.NoError(t, s.SetReadDeadline(time.Now().Add(20*time.Millisecond)))
+			require.LessOrEqual(t, pool.InUse(), before+4)
+			require.ErrorIs(t, <-done, os.ErrDeadlineExceeded)
+			Release(in)
+			require.Equal(t, before, pool.InUse())
+		})
+	}
 }
 
 func TestADeadlineUnblocksAReader(t *testing.T) {
@@ -236,8 +301,7 @@ func TestADeadlineUnblocksAReader(t *testing.T) {
 			go func() {
 				in := make([]Inbound, 2)
 				_, err := server.ReadBatch(in)
-				release(in[0])
-				release(in[1])
+				Release(in)
 				done <- err
 			}()
 			require.NoError(t, server.SetReadDeadline(time.Unix(1, 0)))
@@ -259,7 +323,7 @@ func TestCloseUnblocksAReader(t *testing.T) {
 			go func() {
 				in := make([]Inbound, 1)
 				_, err := s.ReadBatch(in)
-				release(in[0])
+				Release(in)
 				done <- err
 			}()
 			require.NoError(t, s.Close())
@@ -284,7 +348,7 @@ func TestRefusalIsOverWithTheNextSend(t *testing.T) {
 			if runtime.GOOS != "windows" { // where the net package has it switched off
 				in := make([]Inbound, 1)
 				_, err := client.ReadBatch(in)
-				release(in[0])
+				Release(in)
 				require.True(t, IsTransient(err), "%v", err)
 			}
 
@@ -324,6 +388,7 @@ func TestBuffersAreReadBack(t *testing.T) {
 	for name, listen := range carriers {
 		s := listen(t, "127.0.0.1:0")
 		recv, send := s.Buffers()
+		require.Zero(t, s.Overflows())
 		if name == "packetconn" {
 			require.Zero(t, recv, "the wrapper hides the socket")
 			continue

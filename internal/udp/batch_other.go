@@ -1,0 +1,8 @@
+//go:build !linux
+
+package udp
+
+import "net"
+
+// newBatch has no batches to offer here.
+func newBatch(c *net.UDPConn, _ Options) Socket { return newSingle(c) }

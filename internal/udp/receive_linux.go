@@ -1,0 +1,164 @@
+package udp
+
+import (
+	"os"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/raknet-go/raknet/internal/pool"
+)
+
+// How many messages one call receives at most, placesJoined where each may be many datagrams
+// and needs a buffer of 64 KiB: a MiB of them then holds 700 full datagrams, and
+// what came first does not wait for more than those. A socket begins with placesMin,
+// doubles when all are filled, and halves when it runs dry.
+const (
+	placesMin    = 2
+	placesJoined = 16
+)
+
+// receiver is what ReadBatch uses.
+//
+// A message is received into a buffer for one datagram and, where the kernel joins
+// datagrams, a large one behind it. So a lone datagram never occupies 64 KiB, and of a
+// larger message only the first 2 KiB must be copied to make it whole. While the socket is
+// empty neither is held: a thousand idle sockets share the buffers of the few that are not.
+type receiver struct {
+	vector
+	zones
+	joined bool // a message may be several datagrams
+	named  bool // not connected: the kernel says who sent it
+	peer   Peer // who did, if connected
+	places int  // messages to make room for
+
+	in    []Inbound // of this call
+	n     int       // messages received
+	errno syscall.Errno
+	call  func(fd uintptr) bool // receive, as a value made once
+	sys   func(trap, fd uintptr, v *vector, n int) (int, syscall.Errno)
+
+	counted   uint32        // what the kernel last said that it dropped
+	overflows atomic.Uint64 // the same without wrapping
+}
+
+func (r *receiver) init() {
+	r.places = placesMin
+	r.sys = batchCall
+	r.call = r.receive
+}
+
+// receive makes one system call, and false means that there is nothing to read. The runtime
+// calls it again when there is.
+func (r *receiver) receive(fd uintptr) bool {
+	n := min(len(r.in), r.places)
+	r.offer(n)
+	r.n, r.errno = r.sys(unix.SYS_RECVMMSG, fd, &r.vector, n)
+	r.drop(len(r.iovs))
+	if r.errno == unix.EAGAIN {
+		Release(r.in)
+		r.places = max(r.places/2, placesMin)
+		return false
+	}
+	if r.n == n {
+		most := maxBatch
+		if r.joined {
+			most = placesJoined
+		}
+		r.places = min(2*r.places, most)
+	}
+	return true
+}
+
+// offer readies n messages.
+func (r *receiver) offer(n int) {
+	pieces := 1
+	if r.joined {
+		pieces = 2
+	}
+	r.grow(n, n*pieces)
+	for i := range n {
+		in, h := &r.in[i], &r.hdrs[i]
+		r.pieces(i, i*pieces, pieces)
+		r.data(i*pieces, in.buffer())
+		if r.joined {
+			if in.big == nil {
+				in.big = pool.Get(pool.ClassBatch)
+			}
+			r.data(i*pieces+1, in.big.B[pool.ClassRead:])
+		}
+		if r.named {
+			h.Name = (*byte)(unsafe.Pointer(&r.names[i]))
+			h.Namelen = unix.SizeofSockaddrInet6
+		}
+		if r.control {
+			h.Control = (*byte)(unsafe.Pointer(&r.ctrl[i]))
+			h.SetControllen(controlSize)
+		}
+	}
+}
+
+// read waits for messages and returns them as ReadBatch does.
+func (r *receiver) read(rc syscall.RawConn, in []Inbound) (int, error) {
+	r.in = in
+	defer func() { r.in = nil }()
+	for {
+		err := rc.Read(r.call)
+		if err == nil && r.errno != 0 {
+			err = os.NewSyscallError("recvmmsg", r.errno)
+		}
+		if err != nil {
+			Release(in)
+			return 0, err
+		}
+		if n := r.collect(); n > 0 {
+			return n, nil
+		}
+	}
+}
+
+// collect fills in the first entries from what was received, and moves those that are not
+// to be handed on behind the others. It returns how many there are.
+func (r *receiver) collect() int {
+	kept := 0
+	for i := range r.n {
+		h, in := &r.hdrs[i], &r.in[i]
+		var c control
+		if r.control {
+			c = parseControl(r.controlBytes(i)[:h.Controllen])
+		}
+		if c.drops != 0 {
+			r.overflows.Add(uint64(c.drops - r.counted))
+			r.counted = c.drops
+		}
+		size := int(h.n)
+		if h.Flags&unix.MSG_TRUNC != 0 || size > pool.ClassRead && (c.segment <= 0 || c.segment > pool.ClassRead) {
+			continue // a datagram that does not fit its buffer
+		}
+		from := r.peer
+		if r.named {
+			from = Peer{AddrPort: r.address(&r.names[i])}
+			if from.AddrPort.Port() == 0 {
+				continue
+			}
+		}
+		if size > pool.ClassRead {
+			copy(in.big.B, in.small.B)
+			in.Buf, in.big = in.big, nil
+		} else {
+			in.Buf, in.small = in.small, nil
+		}
+		in.Buf.N = size
+		in.N, in.Segment, in.From, in.Local = size, 0, from, c.local
+		if c.segment > 0 && c.segment < size {
+			in.Segment = c.segment
+		}
+		if i != kept {
+			r.in[i], r.in[kept] = r.in[kept], r.in[i]
+		}
+		kept++
+	}
+	return kept
+}
