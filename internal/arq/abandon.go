@@ -7,6 +7,7 @@ import "github.com/raknet-go/raknet/internal/monotime"
 // channels for good, so this is for connections that have ended and say so once more.
 // Nothing is reported for dropped messages; ACKs of them are ignored from now on.
 func (e *Engine) Abandon() {
+	e.traceAbandon()
 	for e.oldest != nil {
 		e.freePacket(e.oldest)
 	}

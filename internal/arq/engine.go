@@ -42,6 +42,8 @@ type Config struct {
 	FirstSplit                               uint16
 	// NoRepeats turns off the repetition of small messages on lossy paths.
 	NoRepeats bool
+	// Trace receives a record of everything that the engine does; nil: nothing is recorded.
+	Trace *TraceRing
 	// RoundTrip is what was learned of the round trip before the connection began; 0 if nothing.
 	RoundTrip time.Duration
 }
@@ -142,6 +144,7 @@ type Engine struct {
 	ackRides   bool // the frame set just sent takes the pending ACK along
 
 	stats Stats
+	trace *tracer // nil: nobody wants to know
 }
 
 // Init prepares e for a connection that starts now.
@@ -160,6 +163,7 @@ func (e *Engine) Init(now monotime.Time, c *Config) {
 	e.repeats.off = c.NoRepeats
 	e.pacer = pacer{tokens: paceBurst, filled: now, at: monotime.Never}
 	e.initReceive(c)
+	e.initTrace(now, c.Trace)
 }
 
 // Advance fires every timer that is due.
@@ -175,6 +179,7 @@ func (e *Engine) Advance(now monotime.Time) {
 			e.broken = true
 		}
 	}
+	e.traceState(now)
 }
 
 // Deadline is when Advance or Transmit must be called next if nothing else happens.

@@ -74,6 +74,7 @@ func (e *Engine) detectLosses(now monotime.Time) {
 			continue
 		}
 		e.lose(n, d)
+		e.traceLost(now, n, d, false)
 		sample.Bytes += int(d.size)
 		sample.Newest = n
 	}
@@ -136,6 +137,7 @@ func (e *Engine) armTimeout(now monotime.Time) {
 func (e *Engine) onTimeout(now monotime.Time) {
 	e.loss.backoff = min(e.loss.backoff+1, maxBackoff)
 	e.loss.probeBelow = e.sent.next
+	e.traceTimeout(now)
 	if e.loss.backoff == 1 && e.oldest != nil {
 		e.loss.probes = probeDatagrams
 		e.armTimeout(now)
@@ -145,6 +147,7 @@ func (e *Engine) onTimeout(now monotime.Time) {
 	for n := e.sent.base; n < e.sent.next; n++ {
 		if d := e.sent.at(n); d.state == sentOut {
 			e.lose(n, d)
+			e.traceLost(now, n, d, true)
 			sample.Bytes += int(d.size)
 			sample.Newest = n
 		}
@@ -181,6 +184,7 @@ func (e *Engine) onNack(now monotime.Time, b []byte) Verdict {
 		known = true
 		if d.state == sentOut {
 			d.nacked = true
+			e.traceNacked(now, n, d)
 			e.loss.nackedTo = max(e.loss.nackedTo, n+1)
 		}
 	})
@@ -212,10 +216,12 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 			e.inFlight -= int(d.size)
 			sample.Bytes += int(d.size)
 			e.repeats.sawVerdict(false)
+			e.traceAcked(now, n, d)
 		case sentLost:
 			spurious = true
 			e.repeats.sawSpurious()
 			e.stats.SpuriousLosses++
+			e.traceSpurious(now, n, d)
 			sample.Bytes += int(d.size)
 			if n >= e.loss.raisedAt {
 				e.loss.tolerance = min(e.loss.tolerance+1, maxTolerance)

@@ -35,16 +35,24 @@ const (
 	paceTick = time.Millisecond
 )
 
-// paced reports whether size more bytes may leave now, and notes when if not.
-func (e *Engine) paced(now monotime.Time, size int) bool {
+// pacingRate is the rate at which new datagrams may leave, in bytes a second; 0 is no limit.
+func (e *Engine) pacingRate() int64 {
 	rate := e.cc.PacingRate()
 	if rate == 0 {
 		if e.rtt.samples == 0 || e.rtt.srtt < minPacedRTT {
-			return true
+			return 0
 		}
-		rate = int64(float64(paceGain*e.cc.Window()) / e.rtt.srtt.Seconds())
+		rate = max(int64(float64(paceGain*e.cc.Window())/e.rtt.srtt.Seconds()), 1)
 	}
-	rate = min(rate, maxPaceRate)
+	return min(rate, maxPaceRate)
+}
+
+// paced reports whether size more bytes may leave now, and notes when if not.
+func (e *Engine) paced(now monotime.Time, size int) bool {
+	rate := e.pacingRate()
+	if rate == 0 {
+		return true
+	}
 	p := &e.pacer
 	burst := max(paceBurst, int(rate/int64(time.Second/(2*paceTick))))
 	if since := now.Sub(p.filled); since > time.Second {

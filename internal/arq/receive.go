@@ -32,6 +32,7 @@ func (e *Engine) closeReceive() {
 func (e *Engine) Receive(now monotime.Time, b *pool.Buffer, data []byte) Verdict {
 	e.stats.DatagramsReceived++
 	e.stats.BytesReceived += uint64(len(data))
+	e.traceReceived(now, data)
 	var v Verdict
 	switch wire.Classify(data) {
 	case wire.KindFrameSet:
@@ -51,6 +52,7 @@ func (e *Engine) Receive(now monotime.Time, b *pool.Buffer, data []byte) Verdict
 	case v == VerdictRefused || v == VerdictTooFar:
 		e.stats.DatagramsRefused++
 	}
+	e.traceVerdict(now, data, v)
 	return v
 }
 

@@ -17,6 +17,7 @@ func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
 		buf, size := e.controlBuffer(e.nacks.missing.len())
 		if b := e.control(buf, e.nacks.append(buf.B[:0], size)); b != nil {
 			e.stats.NacksSent++
+			e.traceControl(now, DatagramNACK, b.N)
 			return b
 		}
 	}
@@ -24,6 +25,7 @@ func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
 		buf, size := e.controlBuffer(e.acks.ranges.len())
 		if b := e.control(buf, e.acks.append(buf.B[:0], size)); b != nil {
 			e.stats.AcksSent++
+			e.traceControl(now, DatagramACK, b.N)
 			e.ackRides = e.ackRides && e.acks.pending()
 			return b
 		}
@@ -31,6 +33,7 @@ func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
 	e.ackRides = false
 	p := e.next(now)
 	if p == nil {
+		e.traceState(now)
 		return nil
 	}
 	e.ackRides = e.acks.worthRiding(now)
@@ -159,6 +162,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	e.pacer.spend(size)
 	e.cc.OnSent(now, size, e.inFlight)
 	e.armTimeout(now)
+	e.traceSent(now, size)
 	switch {
 	case p.reliable > 0:
 		d.packet, d.serial = p, p.serial
