@@ -25,7 +25,7 @@ func parseControl(b []byte) (c control) {
 	for len(b) >= unix.SizeofCmsghdr {
 		h := (*unix.Cmsghdr)(unsafe.Pointer(&b[0]))
 		size := int(h.Len) - unix.CmsgLen(0)
-		if size < 0 || uint64(h.Len) > uint64(len(b)) {
+		if size < 0 || int(h.Len) > len(b) {
 			break
 		}
 		data := b[unix.CmsgLen(0):h.Len]

@@ -130,8 +130,7 @@ func (r *receiver) collect() int {
 			c = parseControl(r.controlBytes(i)[:h.Controllen])
 		}
 		if c.drops != 0 {
-			r.overflows.Add(uint64(c.drops - r.counted))
-			r.counted = c.drops
+			r.overflows.Add(r.moreDrops(c.drops))
 		}
 		size := int(h.n)
 		if h.Flags&unix.MSG_TRUNC != 0 || size > pool.ClassRead && (c.segment <= 0 || c.segment > pool.ClassRead) {
@@ -161,4 +160,11 @@ func (r *receiver) collect() int {
 		kept++
 	}
 	return kept
+}
+
+// moreDrops returns how many datagrams were dropped since the count was last heard of.
+func (r *receiver) moreDrops(count uint32) uint64 {
+	more := count - r.counted // which may have wrapped
+	r.counted = count
+	return uint64(more)
 }
