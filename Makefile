@@ -8,12 +8,13 @@ LAB_SEEDS ?= 20
 JOBS    ?= 1
 DURATION ?= 60s
 CYCLES  ?= 10000
+RUNS    ?= 3
 
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
 .PHONY: demo
 demo: ## watch a server and its clients cope with a bad link (about 12 s)
@@ -35,7 +36,7 @@ lint: ## gofmt, go vet, and staticcheck or golangci-lint where installed
 	@if command -v golangci-lint >/dev/null; then echo golangci-lint run; golangci-lint run; else echo "golangci-lint is not installed: skipped"; fi
 
 .PHONY: check
-check: lint test race ## what must pass before a commit
+check: lint test race nested ## what must pass before a commit
 
 .PHONY: fuzz
 fuzz: ## fuzz every target for FUZZTIME each (default 20s), JOBS of them at once (default 1)
@@ -72,6 +73,18 @@ lab: ## measure recovery and congestion control in virtual time: testdata/lab, d
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=pattern COUNT=n)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+.PHONY: bench-net
+bench-net: ## compare with kcp-go and quic-go over real sockets and bad links: docs/BENCH-NET.md (15 min of a machine that does nothing else; RUNS=3)
+	cd internal/benchnet && $(GO) run . -v -write ../.. -runs $(RUNS)
+
+.PHONY: bench-net-quick
+bench-net-quick: ## the same in less than 3 min: fewer runs, fewer links, nothing written
+	cd internal/benchnet && $(GO) run . -v -quick
+
+.PHONY: nested
+nested: ## vet and test the module of bench-net, which has dependencies of its own
+	cd internal/benchnet && $(GO) vet ./... && $(GO) test ./...
 
 .PHONY: interop
 interop: peers ## talk to other implementations; needs node, npm and tshark, and fails without them

@@ -1,0 +1,116 @@
+package rivals
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/quic-go/quic-go"
+)
+
+// QUIC is quic-go with one stream for each connection. Its windows are large enough never
+// to be what holds it up. It encrypts, which the others don't: it cannot be turned off.
+type QUIC struct{}
+
+const (
+	quicProtocol = "bench-net"
+	quicWindow   = 32 << 20
+)
+
+var quicConfig = &quic.Config{
+	InitialStreamReceiveWindow:     quicWindow,
+	MaxStreamReceiveWindow:         quicWindow,
+	InitialConnectionReceiveWindow: quicWindow,
+	MaxConnectionReceiveWindow:     quicWindow,
+	HandshakeIdleTimeout:           10 * time.Second,
+	MaxIdleTimeout:                 time.Minute,
+}
+
+// Name is the name in the tables.
+func (QUIC) Name() string { return "quic-go" }
+
+// Listen opens a listener.
+func (QUIC) Listen(Job) (Server, error) {
+	cert, err := certificate()
+	if err != nil {
+		return nil, err
+	}
+	l, err := quic.ListenAddr("127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{quicProtocol}}, quicConfig)
+	if err != nil {
+		return nil, err
+	}
+	return quicServer{l}, nil
+}
+
+// Dial connects and opens the stream.
+func (QUIC) Dial(ctx context.Context, address string, job Job) (Sender, error) {
+	// The server proves nothing: both ends are one program.
+	c, err := quic.DialAddr(ctx, address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{quicProtocol}}, quicConfig)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.OpenUniStreamSync(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return quicSender{newStreamSender(s, job), c}, nil
+}
+
+type quicServer struct{ l *quic.Listener }
+
+func (s quicServer) Address() string { return s.l.Addr().String() }
+
+func (s quicServer) Accept(ctx context.Context) (Receiver, error) {
+	c, err := s.l.Accept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &quicReceiver{c: c}, nil
+}
+
+type quicReceiver struct {
+	c *quic.Conn
+	*streamReceiver
+}
+
+// Receive waits for the stream first, which is there with its first message.
+func (r *quicReceiver) Receive() ([]byte, error) {
+	if r.streamReceiver == nil {
+		s, err := r.c.AcceptUniStream(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		r.streamReceiver = newStreamReceiver(s)
+	}
+	return r.streamReceiver.Receive()
+}
+
+type quicSender struct {
+	*streamSender
+	c *quic.Conn
+}
+
+func (s quicSender) Note() string {
+	t := s.c.ConnectionStats()
+	return fmt.Sprintf("RTT %.1f ms (least %.1f), of %d packets %d lost, GSO %v", t.SmoothedRTT.Seconds()*1e3, t.MinRTT.Seconds()*1e3,
+		t.PacketsSent, t.PacketsLost, s.c.ConnectionState().GSO)
+}
+
+func certificate() (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}

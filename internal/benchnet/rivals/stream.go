@@ -1,0 +1,79 @@
+package rivals
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Messages over a stream of bytes: each has its length, four bytes, before it.
+
+const prefix = 4
+
+// streamBuffer is how much is gathered for a call, and read by one.
+const streamBuffer = 64 << 10
+
+// streamSender writes messages to a stream: each with a call of its own, or gathered.
+type streamSender struct {
+	w      io.Writer
+	gather *bufio.Writer
+	buf    []byte
+}
+
+func newStreamSender(w io.Writer, job Job) *streamSender {
+	s := &streamSender{w: w}
+	if job == Bulk {
+		s.gather = bufio.NewWriterSize(w, streamBuffer)
+	}
+	return s
+}
+
+func (s *streamSender) Send(m []byte) error {
+	if s.gather == nil {
+		s.buf = binary.BigEndian.AppendUint32(s.buf[:0], uint32(len(m)))
+		s.buf = append(s.buf, m...)
+		_, err := s.w.Write(s.buf)
+		return err
+	}
+	var length [prefix]byte
+	binary.BigEndian.PutUint32(length[:], uint32(len(m)))
+	if _, err := s.gather.Write(length[:]); err != nil {
+		return err
+	}
+	_, err := s.gather.Write(m)
+	return err
+}
+
+func (s *streamSender) Flush() error {
+	if s.gather == nil {
+		return nil
+	}
+	return s.gather.Flush()
+}
+
+type streamReceiver struct {
+	r   *bufio.Reader
+	buf []byte
+}
+
+func newStreamReceiver(r io.Reader) *streamReceiver {
+	return &streamReceiver{r: bufio.NewReaderSize(r, streamBuffer)}
+}
+
+func (s *streamReceiver) Receive() ([]byte, error) {
+	var length [prefix]byte
+	if _, err := io.ReadFull(s.r, length[:]); err != nil {
+		return nil, err
+	}
+	n := binary.BigEndian.Uint32(length[:])
+	if n > maxMessage {
+		return nil, fmt.Errorf("a message of %d bytes is announced", n)
+	}
+	if uint32(cap(s.buf)) < n {
+		s.buf = make([]byte, n)
+	}
+	s.buf = s.buf[:n]
+	_, err := io.ReadFull(s.r, s.buf)
+	return s.buf, err
+}
