@@ -3,6 +3,7 @@ package arq
 import (
 	"time"
 
+	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/internal/wire"
 )
 
@@ -52,3 +53,11 @@ func (m *Message) First() byte {
 // holders that keep it longer than the datagrams around it: a peer must not pin
 // many times the memory that it is charged for.
 func (d *Delivery) Settle() { d.settle() }
+
+// Loose returns the receive buffer that Settle would move the message out of, or nil.
+func (d *Delivery) Loose() *pool.Buffer {
+	if isLoose(d.ref) {
+		return d.ref.Buf
+	}
+	return nil
+}

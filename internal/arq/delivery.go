@@ -111,14 +111,19 @@ func (d *Delivery) settle() {
 	}
 }
 
+// isLoose reports whether ref is only a small part of its buffer.
+func isLoose(ref pool.Ref) bool {
+	return ref.Buf != nil && len(ref.Data)*4 < len(ref.Buf.B) && len(ref.Buf.B) > pool.ClassSmall
+}
+
 // settle returns ref, or a copy of it if it is only a small part of its buffer.
 // Small copies are made into pooled buffers, so that a lossy path, on which much
 // has to wait, still does without allocation.
 func settle(ref pool.Ref) pool.Ref {
-	n := len(ref.Data)
-	if ref.Buf == nil || n*4 >= len(ref.Buf.B) || len(ref.Buf.B) <= pool.ClassSmall {
+	if !isLoose(ref) {
 		return ref
 	}
+	n := len(ref.Data)
 	b := pool.Get(n)
 	if len(b.B) > pool.ClassSmall && n*4 < len(b.B) {
 		b.Release()

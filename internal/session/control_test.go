@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/protocol"
 )
 
@@ -139,5 +140,38 @@ func TestAPeerCannotPinMuchMoreMemoryThanItIsChargedFor(t *testing.T) {
 		}
 		b.Release()
 	}
-	require.Equal(t, inboxUnsettled, pinned)
+	require.Equal(t, inboxLoose/pool.ClassRead, pinned)
+}
+
+func TestWhatAPeerPinsIsBoundedByBytesNotByMessages(t *testing.T) {
+	before := pool.InUse()
+	r := connectedServer(t, Config{})
+	kept := func() (pinned int) {
+		for range 50 {
+			// A run of many datagrams, as one buffer: of each such run two messages are unread.
+			b := pool.Get(pool.ClassBatch)
+			for range 2 {
+				data := append(b.B[b.N:b.N:len(b.B)], r.datagram(protocol.Reliable, []byte{0xfe})...)
+				b.N += len(data)
+				r.Receive(r.now, b, data)
+			}
+			if b.Shared() {
+				pinned++
+			}
+			b.Release()
+		}
+		return pinned
+	}
+	var d arq.Delivery
+	for range 3 {
+		require.Equal(t, inboxLoose/pool.ClassBatch, kept(), "both messages of one buffer count once")
+		require.Equal(t, inboxLoose, r.inbox.loose)
+		for n := 100; r.NextMessage(&d); n-- {
+			require.Equal(t, n-1, r.inbox.len())
+			d.Release()
+		}
+		require.Zero(t, r.inbox.loose, "what is read makes room")
+	}
+	r.Release()
+	require.Equal(t, before, pool.InUse())
 }

@@ -1,17 +1,20 @@
 package session
 
-import "github.com/raknet-go/raknet/internal/arq"
+import (
+	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/pool"
+)
 
 const (
 	// messageOverhead is what an unread message counts for beyond its length: about
 	// the memory of its place in the inbox, so that a flood of one-byte messages
 	// cannot hold many times Limits.ReceiveBuffer.
 	messageOverhead = 64
-	// inboxUnsettled is how many unread messages may stay in the datagrams that they
-	// came in, however small a part of them. Those behind are copied out: an
-	// application that is so far behind must not let its peer pin far more
-	// memory than Limits.ReceiveBuffer. One read batch stays below it.
-	inboxUnsettled = 32
+	// inboxLoose is how many bytes of receive buffers unread messages may occupy that are
+	// only a small part of them. Messages behind are copied out: an application that is so
+	// far behind must not let its peer pin far more memory than Limits.ReceiveBuffer. It
+	// is four of the buffers that runs of datagrams come in, and more than a window of lone ones.
+	inboxLoose = 256 << 10
 	// inboxStart is the first capacity of an inbox, in messages. Arbitrary.
 	inboxStart = 16
 	// inboxKeep is the largest capacity that an empty inbox keeps when nothing was
@@ -28,14 +31,19 @@ type inbox struct {
 	head  uint32         // absolute positions; masked on use
 	tail  uint32
 	bytes int // length plus messageOverhead of all messages
+	loose int // size of the buffers that they are small parts of, once for each row of messages in one
 }
 
 func (q *inbox) len() int { return int(q.tail - q.head) }
 
 // push takes over d.
 func (q *inbox) push(d *arq.Delivery) {
-	if q.len() >= inboxUnsettled {
-		d.Settle()
+	if b := d.Loose(); b != nil && b != q.looseAt(q.tail-1) {
+		if q.loose+len(b.B) > inboxLoose {
+			d.Settle()
+		} else {
+			q.loose += len(b.B)
+		}
 	}
 	if q.len() == len(q.ring) {
 		q.grow()
@@ -55,7 +63,19 @@ func (q *inbox) pop(d *arq.Delivery) bool {
 	*slot = arq.Delivery{}
 	q.head++
 	q.bytes -= d.Len() + messageOverhead
+	if b := d.Loose(); b != nil && b != q.looseAt(q.head) {
+		q.loose -= len(b.B)
+	}
 	return true
+}
+
+// looseAt returns the buffer that the message at a position is a small part of, nil if there
+// is no such message.
+func (q *inbox) looseAt(at uint32) *pool.Buffer {
+	if at-q.head >= q.tail-q.head {
+		return nil
+	}
+	return q.ring[at&uint32(len(q.ring)-1)].Loose()
 }
 
 func (q *inbox) grow() {

@@ -15,6 +15,9 @@ func TestABusySocketReadsMoreAndMoreAtOnce(t *testing.T) {
 	for path, most := range map[Path]int{Offload: placesJoined, Batch: maxBatch} {
 		server, client := listener(Options{Path: path})(t, "127.0.0.1:0"), carriers["single"](t, "127.0.0.1:0")
 		require.IsType(t, &batch{}, server)
+		if path == Offload {
+			needsSegments(t, server)
+		}
 		write(t, client, at(server), make([]string, 256)...)
 		in := make([]Inbound, 100)
 		defer Release(in)
