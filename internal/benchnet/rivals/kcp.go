@@ -50,7 +50,7 @@ func setUp(s *kcp.UDPSession, job Job) {
 	s.SetWindowSize(kcpWindow, kcpWindow)
 	s.SetMtu(kcpMTU)
 	//lint:ignore SA1019 there is no other way, and small writes fill datagrams only so
-	s.SetStreamMode(job == Bulk)
+	s.SetStreamMode(job == Bulk) //nolint:staticcheck // see above
 	s.SetWriteDelay(job == Bulk)
 	s.SetACKNoDelay(job == Game)
 }
