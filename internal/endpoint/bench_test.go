@@ -146,6 +146,9 @@ func BenchmarkStream(b *testing.B) {
 			<-done
 			st := c.Stats()
 			b.ReportMetric(float64(st.DatagramsLost)/float64(st.DatagramsSent)*100, "%lost")
+			out, in := c.Endpoint().Stats(), s.Endpoint().Stats()
+			b.ReportMetric(float64(out.DatagramsSent)/float64(out.WriteBatches), "datagrams/write")
+			b.ReportMetric(float64(in.DatagramsReceived)/float64(in.ReadBatches), "datagrams/read")
 		})
 	}
 }
