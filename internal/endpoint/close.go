@@ -99,6 +99,7 @@ func (c *Conn) kill(cause error) {
 		w |= workBury
 		c.sess.Release()
 	}
+	w |= c.traced()
 	c.mu.Unlock()
 	c.after(w)
 }

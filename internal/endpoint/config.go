@@ -66,6 +66,16 @@ type Config struct {
 	// methods and Context report from then on. Called once per connection. Nil: as it is.
 	Cause func(error) error
 
+	// Trace is given what the engine of every connection records, in order: from when it is
+	// open, with what was recorded before, until it is dead. Calls for one connection
+	// come one after the other, by a goroutine that exists only while there is something
+	// to tell. It may take its time; what then finds no room is lost, and a TraceGap
+	// counts it. It must not keep the slice. After a panic in it the connection
+	// is traced no further. Nil: nothing is recorded.
+	Trace func(c *Conn, records []arq.TraceRecord)
+	// TraceEnd is called after the last call of Trace for a connection that was open. Nil: nobody is told.
+	TraceEnd func(c *Conn)
+
 	// Log receives what an operator may want to know. It is called by a goroutine of
 	// its own, never by one that serves connections; lines are dropped when it is slow. Nil: discard.
 	Log *slog.Logger

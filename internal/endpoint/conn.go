@@ -61,6 +61,8 @@ type Conn struct {
 	ctx    context.Context // nil: nobody asked yet
 	cancel context.CancelCauseFunc
 
+	tracing *tracing // nil: nobody wants to know
+
 	mapCause sync.Once
 	public   error // cause as Config.Cause maps it
 	user     atomic.Pointer[any]
@@ -85,6 +87,10 @@ func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, local netip.Addr, cf
 	known := cfg.ARQ.RoundTrip
 	cfg.ARQ = e.cfg.ARQ
 	cfg.ARQ.RoundTrip = known
+	if e.cfg.Trace != nil {
+		c.tracing = newTracing()
+		cfg.ARQ.Trace = c.tracing.ring
+	}
 	cfg.Timing = e.cfg.Timing
 	if !udp.Synthetic(peer.AddrPort.Addr()) {
 		cfg.PeerAddr = peer.AddrPort

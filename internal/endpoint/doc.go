@@ -5,13 +5,15 @@
 // # Who runs
 //
 // Per socket there are two goroutines, and one more for every connection that is busy
-// sending:
+// sending, or that has something to tell its tracer:
 //
 //   - The reader takes batches of datagrams from the socket and applies each to its
 //     connection. After a batch every connection that received something gets one turn.
 //   - The driver gives a turn to every connection whose deadline has come.
 //   - A connection's pump sends in bulk what the others began and left. It ends when
 //     there is nothing left, or nothing that may leave now.
+//   - A traced connection's teller hands the user what the engine has recorded. It ends
+//     when it has told everything. A user who is slow keeps only the teller waiting.
 //
 // A turn is bounded work: take the events, give messages to the handler, move a few
 // datagrams to the send queue, set the next deadline. A call of the user's (Send, Close)

@@ -17,7 +17,9 @@ func (c *Conn) open() {
 	if h := e.cfg.Handler; h != nil && c.handler == nil {
 		c.handler = func(m Message) { h(c, m) }
 	}
+	w := c.traced()
 	c.mu.Unlock()
+	c.after(w)
 	room := e.register(c)
 	if c.server {
 		e.table.post(c)

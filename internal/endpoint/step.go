@@ -21,6 +21,7 @@ const (
 	workCancel                  // with workOver: somebody has the Context
 	workMore                    // to the pump: there may be more to send
 	workSent                    // to a sender: the send queue is to be flushed
+	workTrace                   // the tracer is to be told something
 )
 
 // turn does what a connection has to do now: what happened to it, messages to its
@@ -71,7 +72,8 @@ func (c *Conn) events() (w work) {
 	if len(c.settled) > 0 {
 		w |= workSettle
 	}
-	return w | c.mourn()
+	w |= c.mourn()
+	return w | c.traced()
 }
 
 // transmit moves up to budget datagrams from the session to the send queue and arms
@@ -167,6 +169,9 @@ func (c *Conn) after(w work) {
 	}
 	if w&workBury != 0 {
 		c.ep.bury(c)
+	}
+	if w&workTrace != 0 {
+		go c.tellTrace()
 	}
 	if w&workPump != 0 {
 		go c.pump()
