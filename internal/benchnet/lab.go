@@ -32,6 +32,11 @@ const (
 	gameCopies = 16
 	// labBin is the width of the bins that goodput over time is counted in.
 	labBin = 50 * time.Millisecond
+	// sendBuffer is the library's default, reserve what a bulk source leaves of it to others,
+	// and reserveCheck after how many messages it looks.
+	sendBuffer   = 4 << 20
+	reserve      = 256 << 10
+	reserveCheck = 8
 )
 
 // labRun is one run of a scenario.
@@ -175,6 +180,9 @@ func (f *labFlow) send(channel byte, src *lab.Source) {
 		} else if r.stop.Load() {
 			return
 		}
+		if src.Every == 0 && number%reserveCheck == 0 && len(r.sources(f)) > 1 {
+			f.leaveRoom()
+		}
 		compose(m, byte(f.index), number, now())
 		binary.BigEndian.PutUint16(m[messageHeader:], uint16(channel)) // replaces two known bytes
 		if _, err := f.conn.Send(context.Background(), m, o); err != nil {
@@ -182,6 +190,18 @@ func (f *labFlow) send(channel byte, src *lab.Source) {
 			return
 		}
 		f.sent.Add(1)
+	}
+}
+
+// leaveRoom waits while the send buffer is nearly full. A full one makes everybody wait in
+// line, urgent or not, and so an application with both kinds of messages does not fill it.
+func (f *labFlow) leaveRoom() {
+	for !f.run.stop.Load() {
+		s := f.conn.Stats()
+		if s.SendQueueBytes+s.BytesInFlight < sendBuffer-reserve {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
