@@ -17,6 +17,7 @@ import (
 type Conn struct {
 	ec            *endpoint.Conn
 	local, remote net.Addr
+	events        []TraceEvent // scratch of the goroutine that calls Tracer.ConnEvents
 }
 
 var _ net.Conn = (*Conn)(nil)
@@ -162,6 +163,9 @@ func (c *Conn) RTT() time.Duration { return c.ec.RTT() }
 // MTU returns the agreed size of the largest datagram, counting 28 bytes of IP and UDP
 // headers. A message of up to MTU-60 bytes travels in one datagram.
 func (c *Conn) MTU() int { return c.ec.MTU() }
+
+// Dialed reports whether this side dialed; otherwise it accepted the connection.
+func (c *Conn) Dialed() bool { return c.ec.Dialed() }
 
 // GUID returns the number by which the peer calls itself. Nothing proves it.
 func (c *Conn) GUID() int64 { return c.ec.GUID() }

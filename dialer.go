@@ -59,7 +59,7 @@ type Dialer struct {
 	NoRepeats bool
 	// Offload says how much work the system may do at once. The zero value is the most.
 	Offload Offload
-	// Tracer is told of attempts and of connections opening and closing. Nil: nobody is.
+	// Tracer is told of attempts and of what happens to connections. Nil: nobody is.
 	Tracer *Tracer
 }
 
@@ -214,7 +214,7 @@ func (d Dialer) endpoint() endpoint.Config {
 	if transient == 0 {
 		transient = defaultTransientErrors
 	}
-	return endpoint.Config{
+	c := endpoint.Config{
 		GUID:         guid,
 		MaxMTU:       int(d.MaxMTU),
 		ARQ:          engineConfig(d.Limits, d.Congestion, d.NoRepeats),
@@ -225,6 +225,8 @@ func (d Dialer) endpoint() endpoint.Config {
 		MaxTransient: transient,
 		Solo:         true,
 	}
+	d.Tracer.trace(&c)
+	return c
 }
 
 // dialTarget connects to t, starting over from a fresh local port as often as the
@@ -232,7 +234,7 @@ func (d Dialer) endpoint() endpoint.Config {
 func (d Dialer) dialTarget(ctx context.Context, t target) (*endpoint.Conn, error) {
 	var client offline.Client
 	for again := false; ; again = true {
-		d.Tracer.dialing(t.addr)
+		d.Tracer.dialing(t.addr, d.ErrorLog)
 		ec, err := d.dialOnce(ctx, t, &client, again)
 		if err == nil || !errors.Is(err, endpoint.ErrFreshPort) || ctx.Err() != nil {
 			return ec, err

@@ -87,7 +87,7 @@ type ListenConfig struct {
 	NoRepeats bool
 	// Offload says how much work the system may do at once. The zero value is the most.
 	Offload Offload
-	// Tracer is told of connections opening and closing. Nil: nobody is.
+	// Tracer is told of what happens to connections. Nil: nobody is.
 	Tracer *Tracer
 	// Handler is given every message of every connection, instead of Read and Receive:
 	// see [Conn.Handle]. Accept need not be called then. Nil: connections are read.
@@ -196,6 +196,7 @@ func (conf ListenConfig) endpoint(l *Listener) endpoint.Config {
 		Cause:          endCause,
 		Log:            conf.ErrorLog,
 	}
+	conf.Tracer.trace(&c)
 	if conf.Pong != nil {
 		c.Pong = func(p *endpoint.PingRequest) []byte {
 			return conf.Pong(PingRequest{Addr: peerAddr(p.Peer), GUID: p.GUID, OnlyIfOpen: p.OnlyIfOpen})

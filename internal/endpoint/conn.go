@@ -195,6 +195,9 @@ func (c *Conn) RTT() time.Duration {
 // MTU returns the negotiated MTU, which counts 28 bytes of IP and UDP.
 func (c *Conn) MTU() int { return c.sess.MTU() }
 
+// Dialed reports whether this side dialed, and did not accept, the connection.
+func (c *Conn) Dialed() bool { return !c.server }
+
 // GUID returns the peer's GUID, as it gave it.
 func (c *Conn) GUID() int64 { return c.sess.PeerGUID() }
 

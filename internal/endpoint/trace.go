@@ -64,36 +64,38 @@ func (c *Conn) tellTrace() {
 }
 
 // tell gives records to the user's function and reports whether it returned.
-func (c *Conn) tell(r *arq.TraceRing) (ok bool) {
-	defer func() {
-		if v := recover(); v != nil {
-			c.ep.panicked("tracer", v)
+func (c *Conn) tell(r *arq.TraceRing) bool {
+	return c.Guard("tracer", func() {
+		older, newer := r.Records()
+		if n := r.Overwritten(); n > 0 {
+			c.ep.cfg.Trace(c, []arq.TraceRecord{{
+				At: older[0].At, Kind: arq.TraceGap, Number: -1, Count: int32(min(n, math.MaxInt32)),
+			}})
 		}
-	}()
-	older, newer := r.Records()
-	if n := r.Overwritten(); n > 0 {
-		c.ep.cfg.Trace(c, []arq.TraceRecord{{
-			At: older[0].At, Kind: arq.TraceGap, Number: -1, Count: int32(min(n, math.MaxInt32)),
-		}})
-	}
-	for _, part := range [][]arq.TraceRecord{older, newer} {
-		if len(part) > 0 {
-			c.ep.cfg.Trace(c, part)
+		for _, part := range [][]arq.TraceRecord{older, newer} {
+			if len(part) > 0 {
+				c.ep.cfg.Trace(c, part)
+			}
 		}
-	}
-	return true
+	})
 }
 
 func (c *Conn) tellEnd() {
-	if c.ep.cfg.TraceEnd == nil {
-		return
+	if end := c.ep.cfg.TraceEnd; end != nil {
+		c.Guard("tracer", func() { end(c) })
 	}
+}
+
+// Guard calls a function of the user's and reports whether it returned. A panic in it
+// is logged.
+func (c *Conn) Guard(what string, f func()) (ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
-			c.ep.panicked("tracer", v)
+			c.ep.panicked(what, v)
 		}
 	}()
-	c.ep.cfg.TraceEnd(c)
+	f()
+	return true
 }
 
 // Wall returns the wall time of a moment in a record.
