@@ -56,6 +56,7 @@ const (
 	mRate     = "MB/s"
 	mWire     = "wire bytes per payload byte" // both ways, headers of IP and UDP included
 	mDropped  = "dropped at the queue"        // of the datagrams sent
+	mLater    = "dropped later"               // the same, in the measured time only
 	mWaitP95  = "queue p95"
 	mSeconds  = "seconds"
 	mDone     = "MB arrived"
@@ -263,6 +264,9 @@ func between(a, b *span, res *Result) {
 	v[mRelayCPU] = (b.report.CPU - a.report.CPU) / wall
 	v[mOthers] = max((b.all-a.all).Seconds()/wall-v[mEnds]-v[mRelayCPU], 0)
 	v[mLate] = b.report.LateP99
+	if sent := b.report.Up.Sent - a.report.Up.Sent; sent > 0 {
+		v[mLater] = 100 * float64(b.report.Up.QueueFull-a.report.Up.QueueFull) / float64(sent)
+	}
 	v[mPackets] = float64(b.report.Up.Sent-a.report.Up.Sent) / wall
 	res.Relay = b.report
 }

@@ -24,7 +24,7 @@ type Report struct {
 func (r *Result) line() string {
 	c := &r.Cell
 	s := fmt.Sprintf("%s %s %s:", c.Kind, c.Name, c.Library)
-	for _, m := range []string{mP50, mP99, mP999, mMax, mWire, mRate, mSeconds, mDone, mDropped, mWaitP95, mEnds, mRelayCPU, mOthers, mLate, mUnread} {
+	for _, m := range []string{mP50, mP99, mP999, mMax, mWire, mRate, mSeconds, mDone, mDropped, mLater, mWaitP95, mEnds, mRelayCPU, mOthers, mLate, mUnread} {
 		if v, ok := r.Values[m]; ok {
 			s += fmt.Sprintf(" %s %.4g,", m, v)
 		}
@@ -195,9 +195,10 @@ func (r *Report) heldUp(kind, row, library string) string {
 }
 
 func (r *Report) narrow() table {
-	t := table{{"library", "MB/s", "dropped at the queue %", "queue p95 ms"}}
+	t := table{{"library", "MB/s", "dropped at the queue %", "after the first 2 s %", "queue p95 ms"}}
 	for _, l := range libraries {
-		t = append(t, []string{l, r.spread("bulk", "narrow", l, mRate, 2), r.spread("bulk", "narrow", l, mDropped, 2), number(r.median("bulk", "narrow", l, mWaitP95), 1)})
+		t = append(t, []string{l, r.spread("bulk", "narrow", l, mRate, 2), r.spread("bulk", "narrow", l, mDropped, 2),
+			r.spread("bulk", "narrow", l, mLater, 2), number(r.median("bulk", "narrow", l, mWaitP95), 1)})
 	}
 	return t
 }
