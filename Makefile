@@ -28,6 +28,12 @@ test: ## run every test
 race: ## run every test under the race detector
 	$(GO) test -race -timeout 20m ./...
 
+.PHONY: paths
+paths: ## run what uses real sockets on every path to the system: RAKNET_SOCKET=offload, batch, single, plain
+	@for path in offload batch single plain; do echo "RAKNET_SOCKET=$$path"; \
+		RAKNET_SOCKET=$$path $(GO) test -count=1 -short . ./internal/endpoint ./internal/udp || exit 1; \
+	done
+
 .PHONY: lint
 lint: ## gofmt, go vet, and staticcheck or golangci-lint where installed
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w):"; echo "$$unformatted"; exit 1; fi
