@@ -37,8 +37,9 @@ const (
 	// after every one fills it; then the oldest are not acknowledged, and sent again.
 	ackRanges = 256
 	// ackEchoes is in how many further ACKs a datagram is named on a path that loses:
-	// at 5 % loss the ACK of one datagram in 8000 is lost for good. Arbitrary.
-	ackEchoes = 2
+	// at 5 % loss each way the ACK of one datagram in three million is lost for good, and
+	// most bursts of losses end sooner. Arbitrary.
+	ackEchoes = 4
 	// echoRanges bounds the ranges of one ACK that are said again, the highest ones.
 	echoRanges = 16
 	// lossyFor is how many datagrams without a gap make a path clean. Arbitrary.

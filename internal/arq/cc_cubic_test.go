@@ -21,7 +21,7 @@ func TestCubicReturnsToItsPeakAndBeyond(t *testing.T) {
 		round()
 	}
 	peak := c.Window()
-	if peak != 160*testMTU {
+	if peak != 16*initialDatagrams*testMTU {
 		t.Fatalf("window %d after four round trips of slow start", peak)
 	}
 	c.OnLoss(now, LossSample{Bytes: testMTU, Newest: next - 1, Next: next})

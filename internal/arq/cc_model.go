@@ -6,23 +6,26 @@ import (
 	"github.com/raknet-go/raknet/internal/monotime"
 )
 
-// model is a controller that does not take loss for congestion. In the manner of BBR it
-// keeps two measurements, the rate at which the path delivers and its least round
+// model is a controller that does not take every loss for congestion. In the manner of BBR
+// it keeps two measurements, the rate at which the path delivers and its least round
 // trip, and holds in flight about twice what they make; paced at the measured rate, the
 // queue in front of the narrowest link stays short. It probes for more by sending a
-// little faster for one round trip in eight, and drains what that queued in the next.
+// little faster for one round trip in eight, and then drains what that queued.
 //
-// What keeps it from flooding a short queue is a ceiling that a round trip in which
-// much was lost lowers, and that calm ones raise again.
+// Congestion is what the delay says is congestion: loss while the queue never runs empty,
+// which its own probes do not cause, so that somebody else must be there; and loss that
+// comes whenever the queue is long. Then a ceiling bounds what is in flight, which the
+// loss lowers and time raises as in CUBIC, so that all get their share.
 type model struct {
 	mtu    int
 	phase  modelPhase
 	rates  maxFilter // delivery rates, bytes a second, over the last rateRounds round trips
 	extras maxFilter // bytes acknowledged in excess of the rate: the peer's ACKs come in lumps
-	minRTT time.Duration
 
 	round    int64 // round trips so far
 	roundEnd int64 // the round ends when a datagram of this number or above is acknowledged
+
+	path pathDelay
 
 	// Startup.
 	fullRate   int64
@@ -32,17 +35,17 @@ type model struct {
 	cycle   int
 	cycleAt monotime.Time
 
+	calmAt monotime.Time // when a calm ends; Never while more is in flight than should be
+
 	// Lumps of ACKs.
 	lumpAt    monotime.Time
 	lumpBytes int
 
-	// The ceiling.
-	ceiling     int // 0: none
+	ceiling     ceiling
 	acked, lost int // bytes in this round
 	lossyRound  bool
-	undoCeiling int
 
-	collapsed bool // nothing was heard for so long that one datagram at a time must do
+	collapsed bool // nothing was heard for so long that few datagrams at a time must do
 	window    int
 }
 
@@ -52,15 +55,18 @@ const (
 	modelStartup modelPhase = iota // double each round trip until the rate stops growing
 	modelDrain                     // let the queue that startup built run empty
 	modelProbe                     // hold, and probe now and then
+	modelCalm                      // hold less for a moment, to see the least round trip
 )
 
 const (
 	// rateRounds is how long a measured rate counts, in round trips: longer than a cycle
 	// of probing, so that what a probe found outlasts it.
 	rateRounds = 10
-	// startupGain doubles the rate in each round trip (2/ln 2); drainGain undoes it.
-	startupGain = 2.885
-	drainGain   = 1 / startupGain
+	// startupGain is the multiple of the path's content that may be in flight at the
+	// start: enough to double the rate in each round trip, and no more than what a queue of
+	// one content takes. drainGain empties such a queue in about two round trips.
+	startupGain = 2.0
+	drainGain   = 0.35
 	// growthGoal and growthRounds end startup: this many round trips in a row without
 	// that much growth.
 	growthGoal   = 1.25
@@ -68,17 +74,17 @@ const (
 	// windowGain is the multiple of the path's content that may be in flight: one on
 	// the way, one for ACKs that come late or in lumps.
 	windowGain = 2.0
+	// calmGain is the multiple that is held to see the least round trip.
+	calmGain = 0.5
+	// drainRounds bounds how long a cycle drains, in round trips. Arbitrary.
+	drainRounds = 4
 	// heavyLoss is the share of a round's bytes whose loss means a full queue and not a
-	// bad path: above what paths lose at random, below what a full queue costs.
-	// Arbitrary between a tenth and a half.
+	// bad path, though the delay says nothing: above what paths lose at random, below what
+	// a full queue costs. Arbitrary between a tenth and a half.
 	heavyLoss = 0.2
 	// heavyDatagrams is how many full datagrams must be lost for that, so that two
 	// unlucky ones in a small window do not count.
 	heavyDatagrams = 8
-	// ceilingCut is what such a round leaves of what was in flight, ceilingGrowth what a
-	// calm one adds to the ceiling.
-	ceilingCut    = 0.7
-	ceilingGrowth = 1.1
 	// longestTick bounds how long a peer is taken to collect ACKs: the slowest in use do so for 100 ms.
 	longestTick = 100 * time.Millisecond
 	// shortWindow is the least window on a path so short that the machines are slower
@@ -90,6 +96,8 @@ const (
 // probeGains are the pacing gains of a cycle, each for about a round trip.
 var probeGains = [...]float64{1.25, 0.75, 1, 1, 1, 1, 1, 1}
 
+const cycleDrain = 1 // the phase of a cycle that drains
+
 // NewModel makes a controller that follows a model of the path.
 func NewModel(mtu int) Controller {
 	return &model{mtu: mtu, window: initialDatagrams * mtu, roundEnd: -1}
@@ -100,14 +108,16 @@ func (m *model) OnSent(monotime.Time, int, int) {}
 func (m *model) OnAck(now monotime.Time, a AckSample) {
 	m.collapsed = false
 	m.acked += a.Bytes
-	if a.MinRTT > 0 {
-		m.minRTT = a.MinRTT
-	}
+	m.path.add(now, a.RTT)
 	newRound := a.Newest >= m.roundEnd
 	if newRound {
 		m.round++
 		m.roundEnd = a.Next
-		m.endRound()
+		m.path.endRound()
+		if !m.lossyRound && !m.path.standing() && !m.path.telling() {
+			m.ceiling.lift()
+		}
+		m.acked, m.lost, m.lossyRound = 0, 0, false
 	}
 	if a.Rate > 0 && (!a.AppLimited || a.Rate > m.rates.max()) {
 		m.rates.add(m.round, a.Rate)
@@ -119,14 +129,16 @@ func (m *model) OnAck(now monotime.Time, a AckSample) {
 			m.checkFull()
 		}
 	case modelDrain:
-		if a.InFlight <= m.content(1) {
-			m.phase, m.cycle, m.cycleAt = modelProbe, int(m.round)%(len(probeGains)-2)+2, now
+		if m.drained(a) {
+			m.cruise(now)
 		}
+	case modelProbe:
+		m.nextInCycle(now, a)
+		m.checkCalm(now, a)
+	case modelCalm:
+		m.calm(now, a)
 	}
-	if m.phase == modelProbe && now.Sub(m.cycleAt) > m.minRTT {
-		m.cycle = (m.cycle + 1) % len(probeGains)
-		m.cycleAt = now
-	}
+	m.ceiling.grow(now, m.mtu, newRound)
 	m.setWindow(a)
 }
 
@@ -136,10 +148,61 @@ func (m *model) checkFull() {
 		m.fullRate, m.fullRounds = rate, 0
 		return
 	}
-	if m.fullRounds++; m.fullRounds >= growthRounds {
+	m.fullRounds++
+	if m.fullRounds >= growthRounds {
 		m.phase = modelDrain
 	}
 }
+
+// cruise begins to hold and probe, somewhere in the cycle, so that the flows of a link do
+// not all probe at once.
+func (m *model) cruise(now monotime.Time) {
+	m.phase, m.cycle, m.cycleAt = modelProbe, int(m.round)%(len(probeGains)-2)+2, now
+}
+
+// drained reports whether no more is in flight than the path and the peer's ACKs hold.
+func (m *model) drained(a AckSample) bool { return a.InFlight <= m.content(1)+int(m.extras.max()) }
+
+func (m *model) nextInCycle(now monotime.Time, a AckSample) {
+	since := now.Sub(m.cycleAt)
+	if m.cycle == cycleDrain {
+		if since <= drainRounds*m.path.min && !m.drained(a) {
+			return
+		}
+	} else if since <= m.path.min {
+		return
+	}
+	m.cycle = (m.cycle + 1) % len(probeGains)
+	m.cycleAt = now
+}
+
+// checkCalm begins a calm when the least round trip has not been seen for long.
+func (m *model) checkCalm(now monotime.Time, a AckSample) {
+	switch {
+	case !m.path.stale(now):
+	case a.AppLimited || !a.WindowLimited && a.InFlight <= m.content(calmGain):
+		m.path.replace(now) // it sends so little that what it sees is the path
+	default:
+		m.phase, m.calmAt = modelCalm, monotime.Never
+	}
+}
+
+// calm waits until little is in flight, sees the round trip for one of its length, and
+// goes on.
+func (m *model) calm(now monotime.Time, a AckSample) {
+	switch {
+	case m.calmAt == monotime.Never:
+		if a.InFlight <= m.calmWindow() {
+			m.calmAt = now.Add(m.path.latest)
+		}
+	case now >= m.calmAt:
+		m.path.replace(now)
+		m.cruise(now)
+	}
+}
+
+// calmWindow is how much may be in flight in a calm.
+func (m *model) calmWindow() int { return max(m.content(calmGain), minDatagrams*m.mtu) }
 
 // lump measures how much more than the rate allows is acknowledged at once.
 func (m *model) lump(now monotime.Time, bytes int) {
@@ -153,73 +216,70 @@ func (m *model) lump(now monotime.Time, bytes int) {
 	m.extras.add(m.round, int64(min(m.lumpBytes-expected, most)))
 }
 
-// endRound looks at what the round lost and starts the next.
-func (m *model) endRound() {
-	if !m.lossyRound && m.ceiling > 0 {
-		m.ceiling = int(float64(m.ceiling) * ceilingGrowth)
-		if m.ceiling > maxWindow {
-			m.ceiling = 0
-		}
-	}
-	m.acked, m.lost, m.lossyRound = 0, 0, false
-}
-
-func (m *model) OnLoss(_ monotime.Time, l LossSample) {
+func (m *model) OnLoss(now monotime.Time, l LossSample) {
 	m.lost += l.Bytes
 	if l.Timeout {
 		m.collapsed = true
 		return
 	}
-	if m.lossyRound || m.lost < heavyDatagrams*m.mtu || float64(m.lost) < heavyLoss*float64(m.acked+m.lost) {
+	if m.phase == modelProbe {
+		m.path.lost()
+	}
+	flying := l.InFlight + l.Bytes
+	if m.lossyRound || 2*flying < m.window {
+		return // once a round trip, and not to a flow that takes little of the path
+	}
+	congestion := m.path.standing() || m.path.telling() && m.path.long() ||
+		m.lost >= heavyDatagrams*m.mtu && float64(m.lost) >= heavyLoss*float64(m.acked+m.lost)
+	if !congestion {
 		return
 	}
 	m.lossyRound = true
-	m.undoCeiling = m.ceiling
-	m.ceiling = max(int(ceilingCut*float64(l.InFlight+l.Bytes)), minDatagrams*m.mtu, m.content(1)/2)
+	m.ceiling.cut(now, m.mtu, flying, max(minDatagrams*m.mtu, m.content(1)/2))
 	if m.phase == modelStartup && m.rates.max() > 0 {
 		m.phase = modelDrain
 	}
-	m.window = min(m.window, m.ceiling)
+	m.window = min(m.window, m.ceiling.bytes)
 }
 
-func (m *model) OnSpurious(monotime.Time) {
-	if m.lossyRound {
-		m.ceiling = m.undoCeiling
-	}
-}
+func (m *model) OnSpurious(monotime.Time) { m.ceiling.restore() }
 
 // content is what the path holds at the measured rate, times gain.
 func (m *model) content(gain float64) int {
-	return int(gain * float64(m.rates.max()) * m.minRTT.Seconds())
+	return int(gain * float64(m.rates.max()) * m.path.min.Seconds())
 }
 
 func (m *model) setWindow(a AckSample) {
 	gain := windowGain
-	if m.phase == modelStartup {
+	switch m.phase {
+	case modelStartup:
 		gain = startupGain
+	case modelCalm:
+		m.window = m.calmWindow()
+		return
 	}
 	target := m.content(gain) + int(m.extras.max())
-	if m.minRTT < shortRTT {
+	if m.path.min < shortRTT {
 		target = max(target, shortWindow)
 	}
 	if m.phase == modelStartup {
 		// As in slow start: no faster than what arrives, and never back down.
 		m.window = max(m.window, min(m.window+a.Bytes, max(target, m.window)))
-		if a.WindowLimited && target < m.window+a.Bytes && m.fullRounds == 0 {
+		if a.WindowLimited && target < m.window+a.Bytes && m.fullRounds == 0 && !m.path.building() {
 			m.window += a.Bytes
 		}
 	} else {
 		m.window = target
 	}
 	m.window = min(max(m.window, minDatagrams*m.mtu), maxWindow)
-	if m.ceiling > 0 {
-		m.window = min(m.window, m.ceiling)
+	if m.ceiling.bytes > 0 {
+		m.window = min(m.window, m.ceiling.bytes)
 	}
 }
 
 func (m *model) Window() int {
 	if m.collapsed {
-		return m.mtu
+		return minDatagrams * m.mtu
 	}
 	return m.window
 }
@@ -227,11 +287,14 @@ func (m *model) Window() int {
 // PacingRate leaves startup to the window, since the rate of an application that has
 // little to send says nothing about the path.
 func (m *model) PacingRate() int64 {
-	if m.phase == modelStartup || m.minRTT < minPacedRTT {
+	if m.phase == modelStartup || m.path.min < minPacedRTT {
 		return 0
 	}
-	gain := drainGain
-	if m.phase == modelProbe {
+	gain := 1.0
+	switch m.phase {
+	case modelDrain:
+		gain = drainGain
+	case modelProbe:
 		gain = probeGains[m.cycle]
 	}
 	return max(int64(gain*float64(m.rates.max())), 1)

@@ -83,13 +83,13 @@ func TestAFullQueueLowersTheCeilingAndCalmRaisesIt(t *testing.T) {
 	}
 }
 
-func TestSilenceIsOneDatagramAndThenForgotten(t *testing.T) {
+func TestSilenceIsFewDatagramsAndThenForgotten(t *testing.T) {
 	c := NewModel(testMTU)
 	next := int64(0)
 	now := steadyPath(c, 1, &next, 2_500_000, 50*time.Millisecond, 30)
 	before := c.Window()
 	c.OnLoss(now, LossSample{Bytes: before, Newest: next - 1, Next: next, Timeout: true})
-	if w := c.Window(); w != testMTU {
+	if w := c.Window(); w != minDatagrams*testMTU {
 		t.Fatalf("window %d in silence", w)
 	}
 	steadyPath(c, now, &next, 2_500_000, 50*time.Millisecond, 1)
@@ -108,6 +108,81 @@ func TestAThriftyApplicationKeepsTheFirstWindow(t *testing.T) {
 	}
 	if w := c.Window(); w < initialDatagrams*testMTU || c.PacingRate() != 0 {
 		t.Errorf("window %d, pacing %d", w, c.PacingRate())
+	}
+}
+
+// queuedPath feeds a controller the ACKs of a path whose queue somebody else keeps full.
+func queuedPath(c Controller, now monotime.Time, next *int64, rate int64, rtt, queue time.Duration, rounds int) monotime.Time {
+	for range rounds {
+		first := *next
+		n := max(c.Window()/1464, 1)
+		*next += int64(n)
+		for i := range n {
+			now = now.Add((rtt + queue) / time.Duration(n))
+			c.OnAck(now, AckSample{Bytes: 1464, InFlight: (n - i - 1) * 1464, RTT: rtt + queue, SRTT: rtt + queue, MinRTT: rtt,
+				WindowLimited: true, Rate: min(rate, int64(float64(c.Window())/(rtt+queue).Seconds())), Newest: first + int64(i), Next: *next})
+		}
+	}
+	return now
+}
+
+func TestALossWhileAQueueStandsIsCongestion(t *testing.T) {
+	c := NewModel(testMTU)
+	next := int64(0)
+	now := steadyPath(c, 1, &next, 12_500_000, 50*time.Millisecond, 30)
+	now = queuedPath(c, now, &next, 12_500_000, 50*time.Millisecond, 30*time.Millisecond, 3)
+	before := c.Window()
+	flying := LossSample{Bytes: 1464, InFlight: before - 1464, Newest: next - 1, Next: next}
+	c.OnLoss(now, flying)
+	cut := c.Window()
+	if cut != int(cubicBeta*float64(before)) {
+		t.Fatalf("window %d after one loss, was %d", cut, before)
+	}
+	c.OnLoss(now, flying)
+	if c.Window() != cut {
+		t.Error("once a round trip")
+	}
+	now = queuedPath(c, now, &next, 12_500_000, 50*time.Millisecond, 30*time.Millisecond, 3)
+	if w := c.Window(); w > cut*21/20 {
+		t.Errorf("window %d three round trips later, was %d", w, cut)
+	}
+	t.Logf("# with the queue gone, the path is there to be used")
+	steadyPath(c, now, &next, 12_500_000, 50*time.Millisecond, 12)
+	if w := c.Window(); w < before*9/10 {
+		t.Errorf("window %d, was %d", w, before)
+	}
+}
+
+func TestAThriftyFlowDoesNotAnswerCongestion(t *testing.T) {
+	c := NewModel(testMTU)
+	next := int64(0)
+	now := steadyPath(c, 1, &next, 12_500_000, 50*time.Millisecond, 30)
+	now = queuedPath(c, now, &next, 12_500_000, 50*time.Millisecond, 30*time.Millisecond, 3)
+	before := c.Window()
+	c.OnLoss(now, LossSample{Bytes: 1464, InFlight: before / 4, Newest: next - 1, Next: next})
+	if w := c.Window(); w != before {
+		t.Errorf("window %d, was %d", w, before)
+	}
+}
+
+func TestACalmFindsTheLeastRoundTripAgain(t *testing.T) {
+	c := NewModel(testMTU).(*model)
+	next := int64(0)
+	now := steadyPath(c, 1, &next, 12_500_000, 50*time.Millisecond, 30)
+	t.Logf("# the path became longer: nothing like the least round trip is seen any more")
+	calm, least := false, c.Window()
+	for range 100 {
+		now = queuedPath(c, now, &next, 12_500_000, 80*time.Millisecond, 0, 1)
+		if c.phase == modelCalm {
+			calm = true
+			least = min(least, c.Window())
+		}
+	}
+	if content := 12_500_000 * 50 / 1000; !calm || least > content*6/10 {
+		t.Errorf("calm %v, least window %d", calm, least)
+	}
+	if c.path.min != 80*time.Millisecond {
+		t.Errorf("least round trip %v", c.path.min)
 	}
 }
 

@@ -24,8 +24,10 @@ type slidingWindow struct {
 }
 
 const (
-	// initialDatagrams is the first window: RFC 6928's ten full datagrams.
-	initialDatagrams = 10
+	// initialDatagrams is the first window, in full datagrams: a third of what the default
+	// receive buffer of most systems holds, and as many as the pacer lets leave at once. RFC
+	// 6928's ten are not enough for a game flow through an outage of a quarter of a second.
+	initialDatagrams = 32
 	// minDatagrams is the least window, but for the collapse to one at a timeout.
 	minDatagrams = 4
 	// congestedShare is the part of a period's bytes whose loss is taken for a full

@@ -16,8 +16,9 @@ type Controller interface {
 	OnAck(now monotime.Time, a AckSample)
 	// OnLoss is called once for each batch of datagrams given up together.
 	OnLoss(now monotime.Time, l LossSample)
-	// OnSpurious is called when the ACK of a datagram that was given up arrives after
-	// all: the loss that OnLoss reported last did not happen.
+	// OnSpurious is called when all datagrams that were given up in the last episode of
+	// losses, those of one flight, have been acknowledged after all: what OnLoss reported
+	// did not happen.
 	OnSpurious(now monotime.Time)
 	// Window is the number of bytes of datagrams that may be in flight.
 	Window() int

@@ -25,6 +25,34 @@ type lossState struct {
 	probes    int // datagrams that may leave in spite of the window, to make the peer talk
 	// probeBelow is the next number at the last timeout: only what left before is probed with.
 	probeBelow int64
+	episode    episode
+}
+
+// episode is the losses of a flight, which controllers answer once. It was a false alarm
+// if every one of them turns out false: one late datagram among many lost ones does not
+// mean that there was no congestion.
+type episode struct {
+	first, end int64 // numbers
+	lost       int   // of these, and not acknowledged since
+}
+
+// add takes a loss into account. The next is the number that the next datagram gets.
+func (p *episode) add(n, next int64) {
+	if n >= p.end {
+		*p = episode{first: n, end: next}
+	}
+	if n >= p.first {
+		p.lost++
+	}
+}
+
+// deny takes a loss back, and reports whether that was the last.
+func (p *episode) deny(n int64) bool {
+	if n < p.first || p.lost == 0 {
+		return false
+	}
+	p.lost--
+	return p.lost == 0
 }
 
 const (
@@ -96,6 +124,7 @@ func (e *Engine) lose(n int64, d *sentDatagram) {
 	e.sent.out--
 	e.inFlight -= int(d.size)
 	e.stats.DatagramsLost++
+	e.loss.episode.add(n, e.sent.next)
 	e.repeats.sawVerdict(true)
 	if d.also != nil {
 		for _, s := range d.also {
@@ -218,7 +247,7 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 			e.repeats.sawVerdict(false)
 			e.traceAcked(now, n, d)
 		case sentLost:
-			spurious = true
+			spurious = e.loss.episode.deny(n) || spurious
 			e.repeats.sawSpurious()
 			e.stats.SpuriousLosses++
 			e.traceSpurious(now, n, d)

@@ -495,3 +495,33 @@ func TestALateAckTellsTheRoundTrip(t *testing.T) {
 		t.Errorf("latest round trip %v, timeout %v", l.e.rtt.latest, l.e.rtt.rto())
 	}
 }
+
+func TestAnEpisodeIsFalseOnlyIfAllOfItIs(t *testing.T) {
+	var p episode
+	for n := int64(10); n < 14; n++ {
+		p.add(n, 20)
+	}
+	for n := int64(10); n < 13; n++ {
+		if p.deny(n) {
+			t.Fatalf("%d was not all", n)
+		}
+	}
+	if p.deny(9) {
+		t.Error("9 was not of this episode")
+	}
+	if !p.deny(13) {
+		t.Error("all were false")
+	}
+	if p.deny(13) {
+		t.Error("once")
+	}
+	t.Logf("# what left after the first losses came to light begins a new one")
+	p.add(19, 25)
+	p.add(20, 30)
+	if p.deny(19) {
+		t.Error("19 belongs to the old one")
+	}
+	if !p.deny(20) {
+		t.Error("20 was all of the new one")
+	}
+}

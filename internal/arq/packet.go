@@ -22,6 +22,7 @@ type packet struct {
 	firstReliable int64
 	number        int64         // datagram number of the latest transmission
 	queuedAt      monotime.Time // when its last unreliable frame was queued
+	firstSent     monotime.Time // when it left first
 	held          int32         // bytes charged to the send buffer
 	serial        uint32        // changes whenever the record is used anew
 	frames        uint16

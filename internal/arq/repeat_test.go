@@ -56,7 +56,7 @@ func TestSmallMessagesRideAgainWhereDatagramsAreLost(t *testing.T) {
 			if got := l.frames(); !equal(got, want) {
 				t.Fatalf("datagram %d carries %v, want %v", i, got, want)
 			}
-			l.pass(16 * time.Millisecond)
+			l.pass(12 * time.Millisecond)
 		}
 		t.Logf("# an ACK of one datagram settles all that it carried")
 		l.ack(n+3, n+4)
@@ -87,6 +87,85 @@ func TestWhatRodeAlongIsResentWhenAllItsDatagramsAreLost(t *testing.T) {
 		t.Fatalf("resent %v, want %v", got, []int64{r})
 	}
 	l.want("and nothing else")
+}
+
+func TestWhatAnOutageSwallowedRidesInEachDatagramAfterIt(t *testing.T) {
+	bothStarts(t, 1492, func(t *testing.T, c Config) {
+		l := newLossTest(t, c)
+		n := l.settleRTT(50 * time.Millisecond)
+		r := l.e.nextReliable
+		l.lossy(0.01)
+		for range 5 {
+			l.send(200)
+			l.frames()
+			l.pass(8 * time.Millisecond)
+		}
+		l.pass(60 * time.Millisecond)
+		t.Logf("# first what left longest ago, and no message twice")
+		l.send(200)
+		if got, want := l.frames(), []int64{r + 5, r, r + 1, r + 2, r + 3, r + 4}; !equal(got, want) {
+			t.Fatalf("carries %v, want %v", got, want)
+		}
+		t.Logf("# what left just before comes before what left before that")
+		l.pass(16 * time.Millisecond)
+		l.send(200)
+		if got, want := l.frames(), []int64{r + 6, r + 5, r, r + 1, r + 2, r + 3}; !equal(got, want) {
+			t.Fatalf("carries %v, want %v", got, want)
+		}
+		l.pass(50 * time.Millisecond)
+		l.ack(n+5, n+6)
+		if l.e.oldest != nil {
+			t.Errorf("index %d still waits", l.e.oldest.firstReliable)
+		}
+	})
+}
+
+func TestWhatIsResentTogetherLeavesTogether(t *testing.T) {
+	l := newLossTest(t, Config{})
+	n := l.settleRTT(50 * time.Millisecond)
+	r := l.e.nextReliable
+	for range 5 {
+		l.send(300)
+		l.frames()
+	}
+	l.pass(50 * time.Millisecond)
+	l.ack(n+4, n+5)
+	l.pass(20 * time.Millisecond)
+	if got := l.frames(); !equal(got, []int64{r, r + 1, r + 2, r + 3}) {
+		t.Fatalf("one datagram with %v", got)
+	}
+	l.want("and nothing else")
+	if l.e.stats.FramesResent != 4 || l.e.stats.FramesRepeated != 0 {
+		t.Errorf("%d resent, %d repeated", l.e.stats.FramesResent, l.e.stats.FramesRepeated)
+	}
+	t.Logf("# lost again, all of them are sent again")
+	again := map[int64]bool{}
+	for range 2 {
+		l.pass(time.Second)
+		for _, i := range l.frames() {
+			again[i] = true
+		}
+	}
+	if len(again) != 4 {
+		t.Errorf("%v", again)
+	}
+}
+
+func TestRepeatsKeepToTheirShare(t *testing.T) {
+	l := newLossTest(t, Config{Controller: NewFixed(4096)})
+	l.settleRTT(50 * time.Millisecond)
+	l.lossy(0.5)
+	fresh := 0
+	for range 2000 {
+		l.send(100)
+		l.frames()
+		fresh++
+		l.pass(time.Millisecond)
+		l.lossy(0.5)
+	}
+	if got, most := int(l.e.stats.FramesRepeated), repeatShare*fresh+repeatBurst/100; got > most || got < fresh {
+		t.Errorf("%d repeats of %d messages, at most %d", got, fresh, most)
+	}
 }
 
 func TestWhatDoesNotRideAgain(t *testing.T) {

@@ -45,7 +45,7 @@ const (
 	// maxPause bounds how long backoff may keep a silent connection from trying again,
 	// unless its timeout alone is longer: what comes after a blackout should flow
 	// soon, and two datagrams in this time congest nothing.
-	maxPause = 300 * time.Millisecond
+	maxPause = 250 * time.Millisecond
 	// unknownLeast stands for the least round trip until there is one. Arbitrary.
 	unknownLeast = 50 * time.Millisecond
 	// minWindow is how long a least round trip stays valid.

@@ -4,9 +4,9 @@ import "github.com/raknet-go/raknet/internal/monotime"
 
 // sentDatagram is the record of one transmission.
 type sentDatagram struct {
-	packet  *packet                 // what it carried; nil if nothing of it can be resent or reported
-	serial  uint32                  // packet is meant only while its serial is this
-	also    *[maxRepeats]sentPacket // what rode along once more; nil: nothing
+	packet  *packet                // what it carried; nil if nothing of it can be resent or reported
+	serial  uint32                 // packet is meant only while its serial is this
+	also    *[maxRiders]sentPacket // what rode along once more; nil: nothing
 	size    int32
 	state   sentState
 	nacked  bool // the peer reported it missing

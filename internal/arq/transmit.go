@@ -114,7 +114,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 		p.own()
 		e.stats.FramesResent += uint64(p.reliable)
 	} else {
-		p.flying = true
+		p.flying, p.firstSent = true, now
 		e.fill(now, p)
 		e.stamp(p)
 		if p.reliable > 0 {
@@ -148,9 +148,9 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 		// The bytes are the caller's, the record stays only for receipts.
 		p.buf = nil
 	case again:
-		buf.Retain()
+		buf = e.again(now, p, d)
 	default:
-		buf = e.repeat(p, d)
+		buf = e.repeat(now, p, d)
 	}
 	size := buf.N
 	d.size, d.sentAt = int32(size), now

@@ -44,6 +44,11 @@ func lossy(l netsim.Link, share float64) netsim.Link {
 	return l
 }
 
+func queued(l netsim.Link, bytes int) netsim.Link {
+	l.Queue = bytes
+	return l
+}
+
 func reordering(l netsim.Link) netsim.Link {
 	l.Reorder, l.ReorderBy = 0.02, 5*time.Millisecond
 	return l
@@ -116,6 +121,20 @@ var Scenarios = []Scenario{
 		Flows: []Flow{{Start: 2 * time.Second, Sources: []Source{bulk(1024)}}, {TCP: true}},
 		From:  10 * time.Second, Until: 30 * time.Second, Show: []Metric{TCPShare, Share, Jain, QueueP95, Dropped, Resent}, Bound: "TCP 50 % is fair",
 		Goals: []Goal{atLeast(TCPShare, 35)}}),
+
+	symmetric(fast, Scenario{Name: "four", Family: "sharing", Title: "four flows on the same link, one every 2 s; from 10 s to 30 s",
+		Flows: []Flow{{Sources: []Source{bulk(1024)}}, {Start: 2 * time.Second, Sources: []Source{bulk(1024)}},
+			{Start: 4 * time.Second, Sources: []Source{bulk(1024)}}, {Start: 6 * time.Second, Sources: []Source{bulk(1024)}}},
+		From: 10 * time.Second, Until: 30 * time.Second, Show: []Metric{Jain, Share, QueueP95, Dropped, Resent}, Bound: "Jain 1"}),
+	symmetric(queued(fast, bdp/4), Scenario{Name: "tcp-shallow", Family: "sharing", Title: "one flow beside a CUBIC TCP model, the queue a quarter of a BDP",
+		Flows: []Flow{{Start: 2 * time.Second, Sources: []Source{bulk(1024)}}, {TCP: true}},
+		From:  10 * time.Second, Until: 30 * time.Second, Show: []Metric{TCPShare, Share, Jain, QueueP95, Dropped, Resent}, Bound: "TCP 50 % is fair"}),
+	symmetric(queued(fast, 4*bdp), Scenario{Name: "tcp-deep", Family: "sharing", Title: "one flow beside a CUBIC TCP model, the queue four BDPs",
+		Flows: []Flow{{Start: 2 * time.Second, Sources: []Source{bulk(1024)}}, {TCP: true}},
+		From:  10 * time.Second, Until: 30 * time.Second, Show: []Metric{TCPShare, Share, Jain, QueueP95, Dropped, Resent}, Bound: "TCP 50 % is fair"}),
+	symmetric(fast, Scenario{Name: "tcp-late", Family: "sharing", Title: "one flow, and a CUBIC TCP model that begins 2 s after it",
+		Flows: []Flow{{Sources: []Source{bulk(1024)}}, {Start: 2 * time.Second, TCP: true}},
+		From:  10 * time.Second, Until: 30 * time.Second, Show: []Metric{TCPShare, Share, Jain, QueueP95, Dropped, Resent}, Bound: "TCP 50 % is fair"}),
 
 	symmetric(fast, Scenario{Name: "blackout", Family: "blackout", Title: "1 KB messages over 100 Mbit/s, queue of 1 BDP, a blackout of 3.0 to 3.3 s",
 		BlackoutAt: 4 * time.Second, Blackout: 3 * time.Second, Flows: one(bulk(1024)), From: time.Second, Until: 12 * time.Second,
