@@ -75,11 +75,31 @@ func (r *Report) Markdown() string {
 			b.WriteString("\n")
 		}
 	}
+	r.also(&b, def)
 	b.WriteString("\n## Over time\n\nOne run each, with the default controller.\n")
 	for _, f := range Figures {
 		fmt.Fprintf(&b, "\n![%s](img/%s)\n", f.Title, f.File())
 	}
 	return b.String()
+}
+
+// also writes what the default controller did where nothing in particular must be reached.
+func (r *Report) also(b *strings.Builder, def int) {
+	b.WriteString("\n## Also measured\n\nWhat the default controller does where no goal is set.\n\n| scenario | what it did |\n|---|---|\n")
+	for i, s := range r.Scenarios {
+		if len(s.Goals) > 0 {
+			continue
+		}
+		fmt.Fprintf(b, "| %s |", s.Title)
+		for n, m := range s.Show {
+			sep := ","
+			if n == 0 {
+				sep = ""
+			}
+			fmt.Fprintf(b, "%s %v %s", sep, m, with(m, r.Medians[i][def][m]))
+		}
+		b.WriteString(" |\n")
+	}
 }
 
 // File is the name of the figure's file.
