@@ -18,7 +18,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/raknet-go/raknet"
 	"github.com/raknet-go/raknet/internal/netsim"
+	"github.com/raknet-go/raknet/qlog"
 )
 
 // settings are what the flags say.
@@ -28,6 +30,7 @@ type settings struct {
 	duration time.Duration
 	seed     uint64
 	link     netsim.Link // in each direction
+	tracer   *raknet.Tracer
 }
 
 func main() {
@@ -63,6 +66,7 @@ func run(ctx context.Context, args []string, out io.Writer, live bool) error {
 	flags.DurationVar(&s.link.Jitter, "jitter", 15*time.Millisecond, "how much that varies")
 	flags.Float64Var(&s.link.Duplicate, "duplicate", 0.02, "share of datagrams that arrive twice")
 	flags.Float64Var(&s.link.Reorder, "reorder", 0.03, "share of datagrams held back for 25 ms, so that others overtake them")
+	traces := flags.String("qlog", "", "directory to write a trace of each end of each connection to: see package qlog")
 	plain := flags.Bool("plain", false, "print lines instead of redrawing the table")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -72,6 +76,9 @@ func run(ctx context.Context, args []string, out io.Writer, live bool) error {
 		return errors.New("a flag is out of its range: see -help")
 	}
 	s.link.ReorderBy = 25 * time.Millisecond
+	if *traces != "" {
+		s.tracer = qlog.Dir(*traces)
+	}
 
 	sc := newScreen(out, live && !*plain, s)
 	sh := newShow(s)

@@ -40,7 +40,7 @@ func newShow(s settings) *show {
 // play runs the server and the clients and redraws the screen until all is said.
 func (sh *show) play(ctx context.Context, sc *screen) error {
 	defer sh.network.Close()
-	listener, err := raknet.ListenConfig{UpstreamPacketListener: sh.network}.Listen(":19132")
+	listener, err := raknet.ListenConfig{UpstreamPacketListener: sh.network, Tracer: sh.tracer}.Listen(":19132")
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (sh *show) play(ctx context.Context, sc *screen) error {
 // client connects, sends in every mode until the time is up, and leaves when all that
 // has to arrive has arrived.
 func (sh *show) client(ctx context.Context, id int, address string) error {
-	conn, err := raknet.Dialer{UpstreamDialer: sh.network}.DialContext(ctx, address)
+	conn, err := raknet.Dialer{UpstreamDialer: sh.network, Tracer: sh.tracer}.DialContext(ctx, address)
 	if err != nil {
 		return err
 	}

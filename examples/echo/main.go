@@ -3,6 +3,8 @@
 //
 //	go run ./examples/echo server -addr :19132
 //	go run ./examples/echo client -addr 127.0.0.1:19132 -count 5
+//
+// With -qlog both write down what their connections do: see package qlog.
 package main
 
 import (
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet"
+	"github.com/raknet-go/raknet/qlog"
 )
 
 func main() {
@@ -37,19 +40,24 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	addr := flags.String("addr", "127.0.0.1:19132", "address to listen on, or to connect to")
 	count := flags.Int("count", 5, "client: messages to send")
 	size := flags.Int("size", 64, "client: bytes of each message")
+	traces := flags.String("qlog", "", "directory to write a trace of each connection to")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	var tracer *raknet.Tracer
+	if *traces != "" {
+		tracer = qlog.Dir(*traces)
+	}
 	switch mode {
 	case "server":
-		l, err := raknet.Listen(*addr)
+		l, err := raknet.ListenConfig{Tracer: tracer}.Listen(*addr)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintln(out, "listening on", l.Addr())
 		return serve(ctx, l, out)
 	case "client":
-		return talk(ctx, *addr, *count, *size, out)
+		return talk(ctx, raknet.Dialer{Tracer: tracer}, *addr, *count, *size, out)
 	}
 	return errors.New("say what to be: echo server [flags] or echo client [flags]")
 }
@@ -92,8 +100,8 @@ func echo(conn *raknet.Conn) error {
 }
 
 // talk sends messages and prints how long each took to come back.
-func talk(ctx context.Context, addr string, count, size int, out io.Writer) error {
-	conn, err := raknet.DialContext(ctx, addr)
+func talk(ctx context.Context, dialer raknet.Dialer, addr string, count, size int, out io.Writer) error {
+	conn, err := dialer.DialContext(ctx, addr)
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,8 +34,13 @@ func TestTheClientGetsItsMessagesBack(t *testing.T) {
 	go func() { served <- serve(ctx, l, &syncBuffer{}) }()
 
 	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"client", "-addr", l.Addr().String(), "-count", "3", "-size", "5000"}, &out))
+	traces := t.TempDir()
+	require.NoError(t, run(t.Context(), []string{"client", "-addr", l.Addr().String(), "-count", "3", "-size", "5000", "-qlog", traces}, &out))
 	require.Equal(t, 3, strings.Count(out.String(), "5000 bytes came back"), out.String())
+	require.Eventually(t, func() bool { // another goroutine writes it
+		files, _ := filepath.Glob(filepath.Join(traces, "*-client-127.0.0.1-*.sqlog"))
+		return len(files) == 1
+	}, 20*time.Second, time.Millisecond)
 
 	cancel()
 	require.NoError(t, <-served)

@@ -18,6 +18,7 @@ var layers = [][]string{
 	{"internal/session", "internal/offline", "internal/guard", "internal/udp"},
 	{"internal/endpoint"},
 	{"."},
+	{"qlog"},
 }
 
 // aside are the packages beside the layers. Nothing that a user's program links
