@@ -85,6 +85,12 @@ type ListenConfig struct {
 	// was lost, it comes a send interval later instead of a round trip. That adds bytes
 	// and never a datagram; receivers drop the copies.
 	NoRepeats bool
+	// Sockets is how many sockets share the address, so that as many processors can read
+	// from it: worth trying when one is busy with nothing else. Linux keeps every client on
+	// one of them. Admit, Pong and Handler are then called by several goroutines at once, and
+	// other programs of the same user may bind to the address as well. At most 64. On other
+	// systems, and for sockets that others open, there is one. Default 1.
+	Sockets int
 	// Offload says how much work the system may do at once. The zero value is the most.
 	Offload Offload
 	// Tracer is told of what happens to connections. Nil: nobody is.
@@ -120,7 +126,7 @@ type PingRequest struct {
 	OnlyIfOpen bool
 }
 
-// Listener accepts connections on one socket. Every method may be called by any
+// Listener accepts connections on one address. Every method may be called by any
 // number of goroutines at once. Its zero value is of no use.
 type Listener struct {
 	ep       *endpoint.Endpoint
@@ -140,31 +146,33 @@ func (conf ListenConfig) Listen(address string) (*Listener, error) {
 		if err != nil {
 			return nil, listenError(address, err)
 		}
-		return conf.serve(udp.Wrap(pc, conf.Offload.options()), address)
+		return conf.serve([]udp.Socket{udp.Wrap(pc, conf.Offload.options())}, address)
 	}
-	s, err := udp.Listen(address, conf.Offload.options())
+	list, err := udp.ListenSeveral(address, conf.Sockets, conf.Offload.options())
 	if err != nil {
 		return nil, listenError(address, err)
 	}
-	return conf.serve(s, address)
+	return conf.serve(list, address)
 }
 
 // Serve waits for connections on a socket of the caller's, of any kind and with
 // any type of address. The listener owns it from then on: it alone reads and
 // writes, and it closes it.
 func (conf ListenConfig) Serve(pc net.PacketConn) (*Listener, error) {
-	return conf.serve(udp.Wrap(pc, conf.Offload.options()), pc.LocalAddr().String())
+	return conf.serve([]udp.Socket{udp.Wrap(pc, conf.Offload.options())}, pc.LocalAddr().String())
 }
 
-// serve starts a listener on s, which it closes when it fails.
-func (conf ListenConfig) serve(s udp.Socket, address string) (*Listener, error) {
-	l := &Listener{addr: s.LocalAddr(), blockFor: conf.BlockDuration}
+// serve starts a listener on sockets of one address, which it closes when it fails.
+func (conf ListenConfig) serve(list []udp.Socket, address string) (*Listener, error) {
+	l := &Listener{addr: list[0].LocalAddr(), blockFor: conf.BlockDuration}
 	if l.blockFor == 0 {
 		l.blockFor = defaultBlock
 	}
-	ep, err := endpoint.New(s, conf.endpoint(l))
+	ep, err := endpoint.NewGroup(list, conf.endpoint(l))
 	if err != nil {
-		s.Close()
+		for _, s := range list {
+			s.Close()
+		}
 		return nil, listenError(address, err)
 	}
 	l.ep = ep

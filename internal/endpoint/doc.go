@@ -25,6 +25,10 @@
 // with one connection takes the role and reads the socket itself, which saves the
 // hand-off; see role.
 //
+// A listener on several sockets is a group of endpoints, one per socket, each with all of the
+// above. They share only the queue of Accept, the list of blocks and the number of
+// connections; see group.
+//
 // # Who locks
 //
 //	Conn.mu ──┬──> driver.mu

@@ -1,9 +1,7 @@
 package endpoint
 
 import (
-	"context"
 	"crypto/rand"
-	"errors"
 	"iter"
 	"log/slog"
 	"net"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/raknet-go/raknet/internal/arq"
 	"github.com/raknet-go/raknet/internal/guard"
-	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/offline"
 	"github.com/raknet-go/raknet/internal/siphash"
 	"github.com/raknet-go/raknet/internal/udp"
@@ -25,9 +22,9 @@ import (
 // Endpoint is one socket and the connections that share it. It can both accept and
 // dial. All its exported methods are safe for concurrent use.
 type Endpoint struct {
+	*group
 	cfg        Config
 	sock       udp.Socket
-	clock      *monotime.Clock
 	epoch      int64 // wall time of the clock's start, in milliseconds
 	lead       bool  // a caller of Read may read the socket
 	stepBudget int   // datagrams per turn
@@ -43,14 +40,12 @@ type Endpoint struct {
 	table     table
 	driver    driver
 	tx        txFIFO
-	accepts   acceptQueue
 	waits     waits
-	blocks    blocks
 	log       logger
 	counters  counters
 	pong      atomic.Pointer[[]byte]
 	admitting atomic.Bool
-	live      atomic.Int64  // len(conns)
+	here      atomic.Int64  // len(conns)
 	done      chan struct{} // closed when the endpoint has ended
 
 	mu      sync.Mutex // leaf
@@ -69,15 +64,9 @@ const (
 	struck
 )
 
-// New starts an endpoint on s, which belongs to it from then on.
-func New(s udp.Socket, cfg Config) (*Endpoint, error) {
-	if s == nil {
-		return nil, errors.New("endpoint without a socket")
-	}
-	if cfg.AcceptBacklog == 0 {
-		cfg.AcceptBacklog = defaultBacklog
-	}
-	e := &Endpoint{cfg: cfg, sock: s, clock: monotime.NewClock(), stepBudget: stepDatagrams, done: make(chan struct{}), conns: make(map[*Conn]struct{})}
+// newEndpoint makes one of the given number of members of g.
+func newEndpoint(g *group, s udp.Socket, cfg Config, members int) *Endpoint {
+	e := &Endpoint{group: g, cfg: cfg, sock: s, stepBudget: stepDatagrams, done: make(chan struct{}), conns: make(map[*Conn]struct{})}
 	// Without deadlines a caller who reads could not be called away.
 	e.lead = s.SetReadDeadline(time.Time{}) == nil
 	if cfg.Solo {
@@ -92,28 +81,26 @@ func New(s udp.Socket, cfg Config) (*Endpoint, error) {
 	}
 	e.log.to = cfg.Log
 	e.table.init(cfg.HalfOpenPerIP, cfg.HalfOpen)
-	e.accepts.init(cfg.AcceptBacklog, cfg.Handler != nil)
 	e.driver.init(e.clock)
 	e.tx = txFIFO{sock: s, kick: e.driver.kick, k: &e.counters}
 	e.role.init(e.interrupt)
 	e.reader.in = make([]udp.Inbound, readFirst)
 	e.reader.stale = true // a socket from elsewhere may have a deadline
 	if cfg.Accepting {
-		var keys [2]siphash.Key
-		for i := range keys {
-			rand.Read(keys[i][:])
-		}
-		conf := offline.ServerConfig{GUID: cfg.GUID, Versions: cfg.Versions, MaxMTU: cfg.MaxMTU, Key: keys[0]}
+		conf := offline.ServerConfig{GUID: cfg.GUID, Versions: cfg.Versions, MaxMTU: cfg.MaxMTU, Key: g.cookies}
 		if cfg.NoCookies {
 			conf.Cookies = offline.CookiesOff
 		}
 		e.server.Init(e.clock.Now(), &conf)
-		e.pongs.Init(e.clock.Now(), &guard.LimiterConfig{Key: keys[1]})
+		e.pongs.Init(e.clock.Now(), pongShare(members))
 		e.admitting.Store(true)
 	}
-	go e.background()
-	go e.driver.run(e)
-	return e, nil
+	return e
+}
+
+func randomKey() (k siphash.Key) {
+	rand.Read(k[:])
+	return k
 }
 
 // GUID returns this side's identifier.
@@ -138,9 +125,11 @@ func (e *Endpoint) Err() error {
 // start of the iteration, in no order.
 func (e *Endpoint) Conns() iter.Seq[*Conn] {
 	return func(yield func(*Conn) bool) {
-		for _, c := range e.list() {
-			if !yield(c) {
-				return
+		for _, m := range e.members {
+			for _, c := range m.list() {
+				if !yield(c) {
+					return
+				}
 			}
 		}
 	}
@@ -165,19 +154,23 @@ func (e *Endpoint) register(c *Conn) bool {
 	}
 	c.listing = listed
 	e.conns[c] = struct{}{}
-	e.live.Store(int64(len(e.conns)))
+	e.here.Store(int64(len(e.conns)))
+	live := e.live.Add(1)
 	if e.ending {
 		return false
 	}
-	return !c.server || e.drained == nil && (e.cfg.MaxConnections <= 0 || len(e.conns) <= e.cfg.MaxConnections)
+	return !c.server || e.drained == nil && (e.cfg.MaxConnections <= 0 || int(live) <= e.cfg.MaxConnections)
 }
 
 // unregister strikes a connection that has ended off the list.
 func (e *Endpoint) unregister(c *Conn) {
 	e.mu.Lock()
-	delete(e.conns, c)
+	if c.listing == listed {
+		delete(e.conns, c)
+		e.here.Store(int64(len(e.conns)))
+		e.live.Add(-1)
+	}
 	c.listing = struck
-	e.live.Store(int64(len(e.conns)))
 	var drained chan struct{}
 	if len(e.conns) == 0 && e.drained != nil && !isClosed(e.drained) {
 		drained = e.drained
@@ -228,7 +221,8 @@ func (e *Endpoint) fail(err error) {
 	e.shut(err)
 }
 
-func (e *Endpoint) shut(err error) {
+// shutAlone ends this member.
+func (e *Endpoint) shutAlone(err error) {
 	e.mu.Lock()
 	if e.ending {
 		e.mu.Unlock()
@@ -247,35 +241,6 @@ func (e *Endpoint) shut(err error) {
 	e.tx.finish(farewell)
 	close(e.done)
 	e.sock.Close()
-}
-
-// Shutdown ends the endpoint in good order: nobody is admitted or accepted any more,
-// every connection is closed as by its own Close, and when all that was written has
-// arrived, or ctx ends, the endpoint is closed. The error is that of ctx, if it was cut short.
-func (e *Endpoint) Shutdown(ctx context.Context) error {
-	e.admitting.Store(false)
-	e.accepts.close()
-	e.mu.Lock()
-	if e.drained == nil {
-		e.drained = make(chan struct{})
-		if len(e.conns) == 0 {
-			close(e.drained)
-		}
-	}
-	drained := e.drained
-	e.mu.Unlock()
-	for _, c := range e.list() {
-		c.Close()
-	}
-	var err error
-	select {
-	case <-drained:
-	case <-e.done:
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	e.shut(net.ErrClosed)
-	return err
 }
 
 // panicked reports what a function of the user's threw.

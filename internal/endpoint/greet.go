@@ -188,7 +188,9 @@ func (c *Conn) standing(now monotime.Time, guid int64) standing {
 // SetPong sets the data that answers unconnected pings, of which it keeps a copy.
 func (e *Endpoint) SetPong(data []byte) {
 	p := append([]byte(nil), data...)
-	e.pong.Store(&p)
+	for _, m := range e.members {
+		m.pong.Store(&p)
+	}
 }
 
 // blocks is the list of blocked prefixes.

@@ -143,7 +143,7 @@ func (c *Conn) mayLead(ctx context.Context) (lead, wait bool) {
 // alone reports whether there is a single connection on the socket: one that was
 // dialed, or the only one of a listener. With several, a caller would read mostly for
 // others, and hand the role over whenever its own message came.
-func (e *Endpoint) alone() bool { return e.cfg.Solo || e.live.Load() == 1 }
+func (e *Endpoint) alone() bool { return e.cfg.Solo || e.here.Load() == 1 }
 
 // lead reads the socket until there is something for this connection's readers, or
 // its deadline has passed, or it is over.

@@ -99,7 +99,7 @@ func (e *Endpoint) readFailed(err error) bool {
 	}
 	// Once a connection is up, only its own silence ends it: anybody can forge the ICMP
 	// messages behind most of these errors, and a peer may come back.
-	dialing := e.live.Load() == 0
+	dialing := e.here.Load() == 0
 	if limit := e.cfg.MaxTransient; dialing && limit > 0 && r.failures > limit || r.unknown >= brokenAfter {
 		e.fail(err)
 		return false

@@ -22,14 +22,12 @@ type counters struct {
 	halfOpen atomic.Int64 // what the reader's books say
 }
 
-// Stats returns the counters. The parts are read one after the other, so that sums
-// may be off by what happened meanwhile.
-func (e *Endpoint) Stats() Stats {
+// stats returns the counters of this member.
+func (e *Endpoint) stats() Stats {
 	k := &e.counters
 	s := Stats{
-		Connections:       int(e.live.Load()),
+		Connections:       int(e.here.Load()),
 		HalfOpen:          int(k.halfOpen.Load()),
-		AcceptQueue:       e.accepts.len(),
 		DatagramsReceived: k.datagramsReceived.Load(),
 		BytesReceived:     k.bytesReceived.Load(),
 		DatagramsSent:     k.datagramsSent.Load(),

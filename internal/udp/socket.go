@@ -121,6 +121,24 @@ func Listen(address string, o Options) (Socket, error) {
 	return Wrap(pc, o), nil
 }
 
+// maxSockets bounds the sockets of one address. Each brings buffers of its own, in the system
+// and here, and beyond the number of processors no speed.
+const maxSockets = 64
+
+// ListenSeveral opens up to n sockets bound to one address, of which the system gives every
+// peer one for good, so that as many readers can share the work. Where it cannot do that
+// there is one. It allows other programs of the same user to bind to the address as well.
+func ListenSeveral(address string, n int, o Options) ([]Socket, error) {
+	if n > 1 {
+		return listenSeveral(address, min(n, maxSockets), o)
+	}
+	s, err := Listen(address, o)
+	if err != nil {
+		return nil, err
+	}
+	return []Socket{s}, nil
+}
+
 // Wrap returns a Socket on top of pc, which belongs to the Socket from then on. A
 // *net.UDPConn gets the fast path of the system and larger buffers.
 func Wrap(pc net.PacketConn, o Options) Socket {
