@@ -6,7 +6,12 @@ import "github.com/raknet-go/raknet/internal/monotime"
 // and what is sent from now on leaves. The peer will miss messages, on ordered
 // channels for good, so this is for connections that have ended and say so once more.
 // Nothing is reported for dropped messages; ACKs of them are ignored from now on.
+//
+// Datagrams with reliable frames that are new are not acknowledged from now on: nobody
+// will read them, and the peer must not take them for delivered. A disconnect
+// notification is: it has nothing to deliver.
 func (e *Engine) Abandon() {
+	e.abandoned = true
 	e.traceAbandon()
 	for e.oldest != nil {
 		e.freePacket(e.oldest)

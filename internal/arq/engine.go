@@ -139,6 +139,7 @@ type Engine struct {
 	ready      []Delivery
 	readyHead  int
 	unread     int
+	abandoned  bool
 	accepted   int // datagrams so far, up to promptAcks
 	broken     bool
 	ackRides   bool // the frame set just sent takes the pending ACK along

@@ -152,6 +152,9 @@ func (e *Engine) inspect(frames []byte) Verdict {
 			case reliableDuplicate:
 				continue // it will have no effect
 			}
+			if e.abandoned && (len(f.Payload) != 1 || protocol.ID(f.Payload[0]) != protocol.IDDisconnect) {
+				return VerdictRefused
+			}
 		}
 		if f.Split {
 			part := fragmentOf(&f)

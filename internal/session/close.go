@@ -1,6 +1,8 @@
 package session
 
 import (
+	"time"
+
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/protocol"
 )
@@ -89,7 +91,7 @@ func (c *Conn) end(now monotime.Time, cause error, notify bool) {
 	if c.state == Handshaking {
 		c.inbox.clear() // held for a handshake that never completed
 	}
-	c.state, c.cause, c.closedDue = Closed, cause, true
+	c.state, c.cause, c.closedDue, c.toldAt = Closed, cause, true, now
 	c.timers.clear()
 	c.eng.SetUnread(0)
 	c.eng.Abandon()
@@ -98,6 +100,19 @@ func (c *Conn) end(now monotime.Time, cause error, notify bool) {
 	}
 	c.timers.set(timerClose, now.Add(max(c.timing.Linger, 0)))
 }
+
+// tellAgain answers data that came after the end with another disconnect notification: the
+// first one must have been lost. What came is not acknowledged, since nobody reads it.
+func (c *Conn) tellAgain(now monotime.Time) {
+	if c.cause == ErrDisconnected || now.Sub(c.toldAt) < tellEvery {
+		return
+	}
+	c.toldAt = now
+	c.sendControl(now, []byte{byte(protocol.IDDisconnect)}, protocol.Unreliable, protocol.PriorityImmediate)
+}
+
+// tellEvery is the least time between two such answers. Arbitrary: about a round trip.
+const tellEvery = 100 * time.Millisecond
 
 // die enters Dead and gives every engine buffer back.
 func (c *Conn) die() {

@@ -40,7 +40,8 @@ const (
 	// Closing: Close was called. Send gives ErrClosed, nothing more is delivered,
 	// and what was written is on its way, with the disconnect after it.
 	Closing
-	// Closed: over; only repeated datagrams are still answered (Timing.Linger).
+	// Closed: over; only repeated datagrams are still acknowledged (Timing.Linger), and a
+	// peer that goes on sending is told again.
 	// EventClosed is ready or was taken.
 	Closed
 	// Dead: nothing is left to do; the connection may be forgotten once events and
@@ -112,7 +113,8 @@ type Conn struct {
 	strikes   bucket
 	credit    credit
 
-	controls     uint64 // control messages that arrived: not the application's
+	toldAt       monotime.Time // when the peer was last told of the end
+	controls     uint64        // control messages that arrived: not the application's
 	side         Side
 	state        State
 	version      byte
@@ -159,6 +161,9 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 	v := c.eng.Receive(now, b, data)
 	c.collect(now)
 	if c.state >= Closed {
+		if v == arq.VerdictRefused {
+			c.tellAgain(now)
+		}
 		return v
 	}
 	switch {
