@@ -23,7 +23,7 @@ func (r *Report) parts() []part {
 			"other programs, if those used more than 0.3 cores; otherwise the library's own window, pacing or recovery.", r.bulks()},
 		{"A narrow link", "The same through 20 Mbit/s with a drop-tail queue of 64 KB. Of the 2.5 MB/s, 2.39 are left for messages. Drops are counted from the connection's beginning.", r.narrow()},
 		{fmt.Sprintf("Transfers of %d MiB", r.TransferBytes>>20), "From the first message's sending to the last one's arrival. quic-go is given half as long again as this library took, and a second, " +
-			"but no more than 20 s beside: \"unfinished\" is slower.", r.transfers()},
+			"but no more than 5 s beside: \"unfinished\" is slower.", r.transfers()},
 		{"The laboratory's scenarios over real sockets", "The scenarios of `internal/lab`, once each, for a shorter time; games as 16 flows at once, each on a link of its own. " +
 			"\"Resent\" are datagrams given up as lost and \"needless\" those of them that had arrived, as the library counts them.", r.laboratory()},
 	}

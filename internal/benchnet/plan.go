@@ -34,9 +34,9 @@ const (
 	narrowLink  = "delay=25ms,bandwidth=2500000,queue=65536"
 	rawPlain    = "UDP"
 	rawPieces   = "UDP, GSO"
-	oursLimit   = 3 * time.Minute
+	oursLimit   = 4 * time.Minute
 	quicAtLeast = time.Second // what a transfer by quic-go may take longer than ours, beside half of it
-	quicAtMost  = 20 * time.Second
+	quicAtMost  = 5 * time.Second
 )
 
 // losses are the shares of datagrams lost each way, in percent.
