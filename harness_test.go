@@ -3,10 +3,12 @@ package raknet_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"testing"
@@ -19,10 +21,23 @@ import (
 	"github.com/raknet-go/raknet"
 	"github.com/raknet-go/raknet/internal/netsim"
 	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/qlog"
 )
 
 // serverAddress is where the listener of every world is.
 const serverAddress = "10.9.8.7:19132"
+
+// traces is where every connection of these tests leaves a trace, for whoever wants to see
+// what happened.
+var traces = flag.String("qlog", "", "directory to write qlog files of the simulated connections to, one below it for each test")
+
+// traced returns a tracer that leaves traces, if they are wanted and nobody else traces.
+func traced(t *testing.T, tracer *raknet.Tracer) *raknet.Tracer {
+	if tracer != nil || *traces == "" {
+		return tracer
+	}
+	return qlog.Dir(filepath.Join(*traces, filepath.FromSlash(t.Name())))
+}
 
 // world is a listener in a simulated network in virtual time.
 type world struct {
@@ -42,6 +57,7 @@ func story(t *testing.T, link netsim.Link, conf raknet.ListenConfig, tell func(w
 		w := &world{T: t, network: netsim.New(1)}
 		w.network.SetDefault(link)
 		conf.UpstreamPacketListener = w.network
+		conf.Tracer = traced(t, conf.Tracer)
 		l, err := conf.Listen(serverAddress)
 		require.NoError(t, err)
 		w.listener = l
@@ -72,6 +88,7 @@ func (w *world) pass(d time.Duration) {
 func (w *world) dial(d raknet.Dialer) (client, server *raknet.Conn) {
 	w.Helper()
 	d.UpstreamDialer = w.network
+	d.Tracer = traced(w.T, d.Tracer)
 	client, err := d.Dial(serverAddress)
 	require.NoError(w, err)
 	server, err = w.listener.AcceptContext(w.Context())

@@ -181,6 +181,7 @@ const (
 	PhaseStartup                          // it doubles its speed with each round trip
 	PhaseDrain                            // it lets the queue that it built on the path run empty
 	PhaseSteady                           // it keeps its speed, and tries out more now and then
+	PhaseCalm                             // it holds back for a moment, to see how short the round trip can be
 	PhaseCollapsed                        // it sends next to nothing, since nothing was heard for too long
 )
 

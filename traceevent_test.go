@@ -41,7 +41,7 @@ func TestTraceEventsNameWhatTheEngineMeans(t *testing.T) {
 		require.Equal(t, internal.String(), public.String())
 	}
 	for public, internal := range map[CongestionPhase]arq.Phase{
-		PhaseNone: arq.PhaseNone, PhaseStartup: arq.PhaseStartup, PhaseDrain: arq.PhaseDrain, PhaseSteady: arq.PhaseSteady,
+		PhaseNone: arq.PhaseNone, PhaseStartup: arq.PhaseStartup, PhaseDrain: arq.PhaseDrain, PhaseSteady: arq.PhaseSteady, PhaseCalm: arq.PhaseCalm,
 		PhaseCollapsed: arq.PhaseCollapsed,
 	} {
 		require.EqualValues(t, internal, public)

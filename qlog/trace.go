@@ -378,6 +378,8 @@ func phaseName(p raknet.CongestionPhase) string {
 		return "drain"
 	case raknet.PhaseSteady:
 		return "congestion_avoidance"
+	case raknet.PhaseCalm:
+		return "probe_rtt"
 	case raknet.PhaseCollapsed:
 		return "collapsed"
 	}

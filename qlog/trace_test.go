@@ -156,7 +156,8 @@ func TestWordsForEveryReason(t *testing.T) {
 		{lossName(0), lossName(raknet.LossThreshold), lossName(raknet.LossTolerance), lossName(raknet.LossNack), lossName(raknet.LossTimeout)},
 		{discardName(raknet.DiscardDuplicate), discardName(raknet.DiscardNothingNew), discardName(raknet.DiscardLate), discardName(raknet.DiscardRefused),
 			discardName(raknet.DiscardOutOfRange), discardName(raknet.DiscardMalformed), discardName(raknet.DiscardNeverSent)},
-		{phaseName(raknet.PhaseNone), phaseName(raknet.PhaseStartup), phaseName(raknet.PhaseDrain), phaseName(raknet.PhaseSteady), phaseName(raknet.PhaseCollapsed)},
+		{phaseName(raknet.PhaseNone), phaseName(raknet.PhaseStartup), phaseName(raknet.PhaseDrain), phaseName(raknet.PhaseSteady), phaseName(raknet.PhaseCalm),
+			phaseName(raknet.PhaseCollapsed)},
 	} {
 		for _, word := range list {
 			require.Regexp(t, "^[a-z_]+$", word)

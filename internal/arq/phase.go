@@ -10,10 +10,11 @@ const (
 	PhaseStartup                // it doubles what is in flight with each round trip
 	PhaseDrain                  // it lets the queue that startup built run empty
 	PhaseSteady                 // it holds the speed that it found, and probes for more
+	PhaseCalm                   // it holds less for a moment, to see the least round trip
 	PhaseCollapsed              // nothing was heard for so long that little may be in flight
 )
 
-var phases = [...]string{"none", "startup", "drain", "steady", "collapsed"}
+var phases = [...]string{"none", "startup", "drain", "steady", "calm", "collapsed"}
 
 // String names the phase.
 func (p Phase) String() string { return nameOf(phases[:], p) }
@@ -29,6 +30,8 @@ func (m *model) tracePhase() Phase {
 		return PhaseStartup
 	case m.phase == modelDrain:
 		return PhaseDrain
+	case m.phase == modelCalm:
+		return PhaseCalm
 	}
 	return PhaseSteady
 }

@@ -22,7 +22,8 @@ type peer struct {
 	out    *flow // what this end's application sends
 	app    app
 	wire   wireCheck
-	held   int // most bytes held back for order
+	trace  *arq.TraceRing // nil: the world has no trace
+	held   int            // most bytes held back for order
 
 	armed  monotime.Time // when the earliest wake event comes; 0: none
 	spins  int
@@ -74,6 +75,10 @@ func (p *peer) init(cfg *session.Config) {
 	if w.sc.Window > 0 {
 		cfg.ARQ.Controller = arq.NewFixed(w.sc.Window)
 	}
+	if w.trace != nil {
+		p.trace = arq.NewTraceRing(len(w.trace.lines))
+		cfg.ARQ.Trace = p.trace
+	}
 	p.since = w.now
 	p.wire.init(&w.sc, cfg.MTU)
 	p.out = newFlow(p)
@@ -110,6 +115,7 @@ func (p *peer) receive(buf *pool.Buffer, damaged bool) {
 	if v == arq.VerdictTooFar && !p.pair.tainted() {
 		p.w.violated("honest datagrams", "%s finds %s too far", p, describe(buf.Bytes()))
 	}
+	p.noteRecords()
 	p.host.touched(p)
 }
 
@@ -140,8 +146,10 @@ func (p *peer) turn(advance bool) {
 	if advance {
 		p.sess.Advance(now)
 	}
+	p.noteRecords()
 	p.collect()
 	more := p.transmit()
+	p.noteRecords()
 	if p.sess.Pending() {
 		p.collect()
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/raknet-go/raknet/internal/arq"
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
@@ -42,6 +43,25 @@ func (t *trace) tail() []string {
 // arguments from being made.
 func (w *World) note(format string, args ...any) {
 	w.trace.add(fmt.Sprintf("%14v  ", w.now.Sub(startTime)) + fmt.Sprintf(format, args...))
+}
+
+// noteRecords adds to the trace what the engine has written down since, but for what the
+// datagrams themselves tell.
+func (p *peer) noteRecords() {
+	if p.trace == nil {
+		return
+	}
+	older, newer := p.trace.Records()
+	for _, part := range [][]arq.TraceRecord{older, newer} {
+		for i := range part {
+			switch r := &part[i]; r.Kind {
+			case arq.TraceSent, arq.TraceReceived, arq.TraceAcked, arq.TraceNacked, arq.TraceMetrics:
+			default:
+				p.w.note("%s: %v", p, r)
+			}
+		}
+	}
+	p.trace.Clear()
 }
 
 // arrivals says what a path made of a datagram.

@@ -1,7 +1,9 @@
 package netsim
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,4 +37,22 @@ func TestTraceKeepsTheLastEvents(t *testing.T) {
 	tr.add("d")
 	require.Equal(t, []string{"b", "c", "d"}, tr.tail())
 	require.Nil(t, (*trace)(nil).tail())
+}
+
+// What the engines think of a path stands between the datagrams.
+func TestATraceTellsWhatTheEnginesDo(t *testing.T) {
+	link := Link{Delay: 20 * time.Millisecond, Loss: 0.2}
+	s := Scenario{Seed: 3, Cookies: true, Clients: []ClientPlan{{
+		Up: link, Down: link, MTU: 1492,
+		ToServer: Workload{Messages: 100, Every: time.Millisecond, Size: 1000, Modes: []protocol.Reliability{protocol.Reliable}},
+	}}}
+	s.Prepare()
+	w := NewWorld(s)
+	w.Trace(1 << 14)
+	_, err := w.Run()
+	require.NoError(t, err)
+	tail := strings.Join(w.Tail(), "\n")
+	require.Regexp(t, `client end of client 0 \(dial 1\): lost \d+ by `, tail)
+	require.Regexp(t, `server end of .*: phase startup`, tail)
+	require.NotContains(t, tail, ": sent ", "that is a line of its own already")
 }
