@@ -4,7 +4,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/raknet-go/raknet/internal/pool"
 )
+
+func TestWhoWaitsHoldsNoBuffers(t *testing.T) {
+	before := pool.InUse()
+	s := carriers["listen"](t, "127.0.0.1:0").(*batch)
+	s.r.in = make([]Inbound, 8)
+	s.r.in[7].Buf = pool.Get(pool.ClassRead) // of a call before
+	s.r.places = 4
+	require.NoError(t, s.rc.Control(func(fd uintptr) {
+		require.False(t, s.r.receive(fd), "nothing is there, so that the runtime waits")
+	}))
+	require.Equal(t, before, pool.InUse())
+	require.Equal(t, 2, s.r.places)
+}
 
 func TestWhatTheReceiveBufferDropsIsCounted(t *testing.T) {
 	for _, path := range []Path{Offload, Batch} {

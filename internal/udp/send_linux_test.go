@@ -25,6 +25,7 @@ type kernelStub struct {
 // sent is a message as it was handed to the kernel.
 type sent struct {
 	pieces, segment, size int
+	local                 bool // from an address of the caller's choice
 }
 
 func (k *kernelStub) under(s Socket) *batch {
@@ -63,6 +64,7 @@ func messageAt(v *vector, i int) *sent {
 		if c.Header.Level == unix.IPPROTO_UDP && c.Header.Type == unix.UDP_SEGMENT {
 			m.segment = int(binary.NativeEndian.Uint16(c.Data))
 		}
+		m.local = m.local || c.Header.Type == unix.IP_PKTINFO && c.Header.Level == unix.IPPROTO_IP
 	}
 	return m
 }
@@ -331,6 +333,12 @@ func TestAKernelThatTakesNothingAndSaysNothing(t *testing.T) {
 func TestAnAddressThatHasGoneDoesNotEndSegments(t *testing.T) {
 	server, client := carriers["listen"](t, "0.0.0.0:0"), carriers["listen"](t, "127.0.0.1:0")
 	needsSegments(t, server)
+	(&kernelStub{decide: func(m *sent, n int) (int, syscall.Errno) {
+		if m.local {
+			return 0, unix.EINVAL // some kernels say that of it
+		}
+		return n, 0
+	}}).under(server)
 	out := row(at(client), 100, 100, 100)
 	for i := range out {
 		out[i].Local = netip.MustParseAddr("192.0.2.77")

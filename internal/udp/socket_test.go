@@ -271,28 +271,6 @@ func TestWhatNobodyKeepsIsFilledAgain(t *testing.T) {
 	}
 }
 
-func TestAReaderThatWaitsHoldsNoMoreThanOneDatagram(t *testing.T) {
-	for name, listen := range carriers {
-		t.Run(name, func(t *testing.T) {
-			before := pool.InUse()
-			s := listen(t, "127.0.0.1:0")
-			done := make(chan error)
-			in := make([]Inbound, 64)
-			go func() {
-				_, err := s.ReadBatch(in)
-				done <- err
-			}()
-			// Not sooner than this is it known that it waits, and that is soon enough:
-			// whatever it holds it holds from its start.
-			require.NoError(t, s.SetReadDeadline(time.Now().Add(20*time.Millisecond)))
-			require.LessOrEqual(t, pool.InUse(), before+4)
-			require.ErrorIs(t, <-done, os.ErrDeadlineExceeded)
-			Release(in)
-			require.Equal(t, before, pool.InUse())
-		})
-	}
-}
-
 func TestADeadlineUnblocksAReader(t *testing.T) {
 	for name, listen := range carriers {
 		t.Run(name, func(t *testing.T) {
