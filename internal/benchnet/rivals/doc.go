@@ -1,6 +1,6 @@
-// Package rivals lets different libraries do the same: carry messages in order, reliably
-// and in one direction, from clients to a server. Each is set up as its own documents
-// advise for the job at hand.
+// Package rivals lets different libraries do the same: carry messages in order and
+// reliably between clients and a server. Each is set up as its own documents advise for the
+// job at hand.
 package rivals
 
 import (
@@ -24,23 +24,31 @@ type Library interface {
 	// Listen opens a server on a loopback address.
 	Listen(job Job) (Server, error)
 	// Dial connects to a server, or to a relay before it.
-	Dial(ctx context.Context, address string, job Job) (Sender, error)
+	Dial(ctx context.Context, address string, job Job) (Conn, error)
 }
 
 // Server waits for clients.
 type Server interface {
 	Address() string
 	// Accept returns the next client. It may be one that has sent nothing yet.
-	Accept(ctx context.Context) (Receiver, error)
+	Accept(ctx context.Context) (Conn, error)
 }
 
-// Receiver is the server's end of a connection.
+// Conn is one end of a connection. One goroutine may send and another receive.
+type Conn interface {
+	Sender
+	Receiver
+	// Close ends the connection. What was sent may be lost.
+	Close() error
+}
+
+// Receiver is what an end receives with.
 type Receiver interface {
 	// Receive returns the next message. It is good until the next call.
 	Receive() ([]byte, error)
 }
 
-// Sender is the client's end of a connection.
+// Sender is what an end sends with.
 type Sender interface {
 	// Send takes a message. It waits while there is no room for it.
 	Send(message []byte) error
@@ -63,5 +71,5 @@ func Find(name string) (Library, error) {
 	return nil, fmt.Errorf("no library %q", name)
 }
 
-// maxMessage bounds what a length prefix may announce; no job sends that much at once.
-const maxMessage = 1 << 20
+// MaxMessage bounds what a length prefix may announce; no job sends that much at once.
+const MaxMessage = 1 << 20

@@ -34,7 +34,7 @@ func (KCP) Listen(job Job) (Server, error) {
 }
 
 // Dial connects, which sends nothing yet.
-func (KCP) Dial(_ context.Context, address string, job Job) (Sender, error) {
+func (KCP) Dial(_ context.Context, address string, job Job) (Conn, error) {
 	s, err := kcp.DialWithOptions(address, nil, 0, 0)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (KCP) Dial(_ context.Context, address string, job Job) (Sender, error) {
 	_ = s.SetReadBuffer(kcpBuffer)
 	_ = s.SetWriteBuffer(kcpBuffer)
 	setUp(s, job)
-	return kcpSender{newStreamSender(s, job), s}, nil
+	return kcpConn{NewStream(s, job), s}, nil
 }
 
 func setUp(s *kcp.UDPSession, job Job) {
@@ -62,21 +62,23 @@ type kcpServer struct {
 
 func (s kcpServer) Address() string { return s.l.Addr().String() }
 
-func (s kcpServer) Accept(context.Context) (Receiver, error) {
+func (s kcpServer) Accept(context.Context) (Conn, error) {
 	c, err := s.l.AcceptKCP()
 	if err != nil {
 		return nil, err
 	}
 	setUp(c, s.job)
-	return newStreamReceiver(c), nil
+	return kcpConn{NewStream(c, s.job), c}, nil
 }
 
-type kcpSender struct {
-	*streamSender
+type kcpConn struct {
+	*Stream
 	s *kcp.UDPSession
 }
 
-func (s kcpSender) Note() string {
+func (s kcpConn) Close() error { return s.s.Close() }
+
+func (s kcpConn) Note() string {
 	n := kcp.DefaultSnmp.Copy()
 	return fmt.Sprintf("RTT %d ms, segments out %d, resent %d (fast %d, early %d, timeout %d)",
 		s.s.GetSRTT(), n.OutSegs, n.RetransSegs, n.FastRetransSegs, n.EarlyRetransSegs, n.LostSegs)

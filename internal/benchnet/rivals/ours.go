@@ -24,38 +24,47 @@ func (Ours) Listen(Job) (Server, error) {
 }
 
 // Dial connects.
-func (Ours) Dial(ctx context.Context, address string, _ Job) (Sender, error) {
+func (Ours) Dial(ctx context.Context, address string, _ Job) (Conn, error) {
 	c, err := raknet.DialContext(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	return OurSender{c}, nil
+	return NewOurConn(c), nil
 }
 
 type ourServer struct{ l *raknet.Listener }
 
 func (s ourServer) Address() string { return s.l.Addr().(*net.UDPAddr).String() }
 
-func (s ourServer) Accept(ctx context.Context) (Receiver, error) {
+func (s ourServer) Accept(ctx context.Context) (Conn, error) {
 	c, err := s.l.AcceptContext(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &ourReceiver{c: c, buf: make([]byte, maxMessage)}, nil
+	return NewOurConn(c), nil
 }
 
-type ourReceiver struct {
-	c   *raknet.Conn
+// OurConn is a connection of this library.
+type OurConn struct {
+	OurSender
 	buf []byte
 }
 
-func (r *ourReceiver) Receive() ([]byte, error) {
-	n, err := r.c.Read(r.buf)
-	return r.buf[:n], err
+// NewOurConn returns c as the other libraries' connections look.
+func NewOurConn(c *raknet.Conn) *OurConn { return &OurConn{OurSender: OurSender{c}} }
+
+// Receive reads a message. The room for it is made when the first is awaited, so that
+// connections that receive nothing are small.
+func (c *OurConn) Receive() ([]byte, error) {
+	if c.buf == nil {
+		c.buf = make([]byte, MaxMessage)
+	}
+	n, err := c.Read(c.buf)
+	return c.buf[:n], err
 }
 
-// OurSender is a client of this library. The scenarios of the laboratory need more of it
-// than other libraries have.
+// OurSender is an end of this library that sends. The scenarios of the laboratory need more
+// of it than other libraries have.
 type OurSender struct{ *raknet.Conn }
 
 // Send writes on channel 0.

@@ -36,7 +36,7 @@ var quicConfig = &quic.Config{
 func (QUIC) Name() string { return "quic-go" }
 
 // Listen opens a listener.
-func (QUIC) Listen(Job) (Server, error) {
+func (QUIC) Listen(job Job) (Server, error) {
 	cert, err := certificate()
 	if err != nil {
 		return nil, err
@@ -45,61 +45,63 @@ func (QUIC) Listen(Job) (Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return quicServer{l}, nil
+	return quicServer{l, job}, nil
 }
 
 // Dial connects and opens the stream.
-func (QUIC) Dial(ctx context.Context, address string, job Job) (Sender, error) {
+func (QUIC) Dial(ctx context.Context, address string, job Job) (Conn, error) {
 	// The server proves nothing: both ends are one program.
 	c, err := quic.DialAddr(ctx, address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{quicProtocol}}, quicConfig)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.OpenUniStreamSync(ctx)
+	s, err := c.OpenStreamSync(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return quicSender{newStreamSender(s, job), c}, nil
+	return &quicConn{Stream: NewStream(s, job), c: c, job: job}, nil
 }
 
-type quicServer struct{ l *quic.Listener }
+type quicServer struct {
+	l   *quic.Listener
+	job Job
+}
 
 func (s quicServer) Address() string { return s.l.Addr().String() }
 
-func (s quicServer) Accept(ctx context.Context) (Receiver, error) {
+func (s quicServer) Accept(ctx context.Context) (Conn, error) {
 	c, err := s.l.Accept(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &quicReceiver{c: c}, nil
+	return &quicConn{c: c, job: s.job}, nil
 }
 
-type quicReceiver struct {
-	c *quic.Conn
-	*streamReceiver
+// quicConn is a connection with its stream. The server has that with the first message only.
+type quicConn struct {
+	*Stream
+	c   *quic.Conn
+	job Job
 }
 
 // Receive waits for the stream first, which is there with its first message.
-func (r *quicReceiver) Receive() ([]byte, error) {
-	if r.streamReceiver == nil {
-		s, err := r.c.AcceptUniStream(context.Background())
+func (c *quicConn) Receive() ([]byte, error) {
+	if c.Stream == nil {
+		s, err := c.c.AcceptStream(context.Background())
 		if err != nil {
 			return nil, err
 		}
-		r.streamReceiver = newStreamReceiver(s)
+		c.Stream = NewStream(s, c.job)
 	}
-	return r.streamReceiver.Receive()
+	return c.Stream.Receive()
 }
 
-type quicSender struct {
-	*streamSender
-	c *quic.Conn
-}
+func (c *quicConn) Close() error { return c.c.CloseWithError(0, "") }
 
-func (s quicSender) Note() string {
-	t := s.c.ConnectionStats()
+func (c *quicConn) Note() string {
+	t := c.c.ConnectionStats()
 	return fmt.Sprintf("RTT %.1f ms (least %.1f), of %d packets %d lost, GSO %v", t.SmoothedRTT.Seconds()*1e3, t.MinRTT.Seconds()*1e3,
-		t.PacketsSent, t.PacketsLost, s.c.ConnectionState().GSO)
+		t.PacketsSent, t.PacketsLost, c.c.ConnectionState().GSO)
 }
 
 func certificate() (tls.Certificate, error) {

@@ -14,6 +14,17 @@ const prefix = 4
 // streamBuffer is how much is gathered for a call, and read by one.
 const streamBuffer = 64 << 10
 
+// Stream carries messages over a stream of bytes, which it reads through a buffer.
+type Stream struct {
+	*streamSender
+	*streamReceiver
+}
+
+// NewStream returns a Stream over rw.
+func NewStream(rw io.ReadWriter, job Job) *Stream {
+	return &Stream{newStreamSender(rw, job), newStreamReceiver(rw)}
+}
+
 // streamSender writes messages to a stream: each with a call of its own, or gathered.
 type streamSender struct {
 	w      io.Writer
@@ -67,7 +78,7 @@ func (s *streamReceiver) Receive() ([]byte, error) {
 		return nil, err
 	}
 	n := binary.BigEndian.Uint32(length[:])
-	if n > maxMessage {
+	if n > MaxMessage {
 		return nil, fmt.Errorf("a message of %d bytes is announced", n)
 	}
 	if uint32(cap(s.buf)) < n {
