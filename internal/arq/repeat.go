@@ -120,12 +120,13 @@ func (p *packet) repeatable() bool {
 // sent with d from then on.
 func (e *Engine) repeat(now monotime.Time, p *packet, d *sentDatagram) *pool.Buffer {
 	r := &e.repeats
-	quiet := p.repeatable()
-	if quiet {
-		r.budget = min(r.budget+repeatShare*p.buf.N, repeatBurst)
+	if r.level() == 0 || !p.repeatable() {
+		p.buf.Retain()
+		return p.buf
 	}
+	r.budget = min(r.budget+repeatShare*p.buf.N, repeatBurst)
 	c := e.riders(p, d, e.cc.Window()/repeatWindow)
-	if quiet && e.quiet() {
+	if e.quiet() {
 		c.addOverdue(e, now, true)
 		for i := range r.level() {
 			if q := r.recent[i].get(); q != nil && q.place == nowhere && q.number != p.number {
@@ -134,9 +135,7 @@ func (e *Engine) repeat(now monotime.Time, p *packet, d *sentDatagram) *pool.Buf
 		}
 		c.addOverdue(e, now, false)
 	}
-	if quiet {
-		r.remember(p)
-	}
+	r.remember(p)
 	return c.datagram()
 }
 
