@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -53,6 +54,13 @@ func (d *diary) write(c *raknet.Conn, word string) {
 	}
 }
 
+// about returns what was said about a connection so far.
+func (d *diary) about(c *raknet.Conn) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.words[c])
+}
+
 func TestAConnectionsEventsComeBetweenItsOpeningAndItsEnd(t *testing.T) {
 	dialed, accepted := newDiary(), newDiary()
 	story(t, bad, raknet.ListenConfig{Tracer: &accepted.Tracer}, func(w *world) {
@@ -64,10 +72,10 @@ func TestAConnectionsEventsComeBetweenItsOpeningAndItsEnd(t *testing.T) {
 
 		<-client.Context().Done()
 		synctest.Wait()
-		require.Equal(w, []string{"opened", "events"}, dialed.words[client], "its end is not all yet: the peer has to be told")
+		require.Equal(w, []string{"opened", "events"}, dialed.about(client), "its end is not all yet: the peer has to be told")
 		w.pass(time.Minute)
 		for d, c := range map[*diary]*raknet.Conn{dialed: client, accepted: server} {
-			require.Equal(w, []string{"opened", "events", "closed"}, d.words[c])
+			require.Equal(w, []string{"opened", "events", "closed"}, d.about(c))
 			require.Equal(w, context.Cause(c.Context()), d.causes[c])
 			require.Len(w, d.words, 1)
 		}
@@ -120,7 +128,7 @@ func TestATracedConnectionMayBeLeftOpen(t *testing.T) {
 		_, server := w.dial(raknet.Dialer{})
 		require.NoError(w, w.listener.Close())
 		w.pass(time.Second)
-		require.Equal(w, []string{"opened", "events", "closed"}, d.words[server])
+		require.Equal(w, []string{"opened", "events", "closed"}, d.about(server))
 	})
 }
 
@@ -131,7 +139,7 @@ func TestATracerWithoutEventsHearsOfTheEndAtOnce(t *testing.T) {
 		client, _ := w.dial(raknet.Dialer{Tracer: &d.Tracer})
 		require.NoError(w, client.Close())
 		synctest.Wait()
-		require.Equal(w, []string{"opened", "closed"}, d.words[client])
+		require.Equal(w, []string{"opened", "closed"}, d.about(client))
 	})
 }
 
@@ -176,10 +184,10 @@ func TestASlowTracerLosesEventsAndNothingElse(t *testing.T) {
 		require.NoError(w, pour(client, server, 20_000_000, 100_000))
 		require.NoError(w, client.Close())
 		w.pass(time.Minute)
-		require.NotContains(w, d.words[client], "closed")
+		require.NotContains(w, d.about(client), "closed")
 		answer()
 		synctest.Wait()
-		require.Equal(w, []string{"opened", "events", "closed"}, d.words[client])
+		require.Equal(w, []string{"opened", "events", "closed"}, d.about(client))
 		missing := 0
 		for _, e := range d.events[client] {
 			if e.Kind == raknet.TraceGap {
