@@ -33,8 +33,11 @@ type reassembler struct {
 	maxAge                        time.Duration
 
 	reserved int // what all groups may come to hold: at most maxBytes
-	groups   map[uint16]*group
-	last     *group // the group of the last fragment: the next is nearly always its own
+	// Of that, what groups of unreliable modes would make room for, and how many they
+	// are: so that a flood is refused without a look at every group.
+	lossyReserved, lossy int
+	groups               map[uint16]*group
+	last                 *group // the group of the last fragment: the next is nearly always its own
 	// Groups by last progress, oldest first: the ends of a list.
 	oldest, newest *group
 	spare          *group // recycled groups, linked by next
@@ -110,7 +113,8 @@ type reasmAsk struct {
 // besides those asked about before with the same ask. What all of one datagram's
 // fragments were given room for, add does not find full.
 func (r *reassembler) room(ask *reasmAsk, f *fragment, n int) bool {
-	g := r.find(f.id)
+	known := r.find(f.id)
+	g := known
 	switch {
 	case g == nil && f.count == 1, g != nil && g.has(f.index):
 		return true
@@ -130,11 +134,11 @@ func (r *reassembler) room(ask *reasmAsk, f *fragment, n int) bool {
 	}
 	spare, slots := r.maxBytes-r.reserved, r.maxGroups-len(r.groups)
 	if ask.bytes+bytes > spare || ask.groups+groups > slots {
-		for o := r.oldest; o != nil; o = o.next {
-			if o != g && !o.rel.IsReliable() {
-				spare += o.reserved
-				slots++
-			}
+		spare += r.lossyReserved
+		slots += r.lossy
+		if known != nil && !known.rel.IsReliable() {
+			spare -= known.reserved
+			slots--
 		}
 	}
 	if ask.bytes+bytes > spare || ask.groups+groups > slots {
@@ -241,6 +245,9 @@ func (r *reassembler) open(f *fragment) *group {
 		r.groups = make(map[uint16]*group)
 	}
 	r.groups[f.id] = g
+	if !g.rel.IsReliable() {
+		r.lossy++
+	}
 	r.last = g
 	r.link(g)
 	return g
@@ -267,6 +274,9 @@ func (r *reassembler) reserve(g *group, partSize int) bool {
 	g.partSize = partSize
 	g.reserved += need
 	r.reserved += need
+	if !g.rel.IsReliable() {
+		r.lossyReserved += need
+	}
 	return true
 }
 
@@ -286,6 +296,10 @@ func (r *reassembler) remove(g *group) {
 		r.last = nil
 	}
 	r.reserved -= g.reserved
+	if !g.rel.IsReliable() {
+		r.lossyReserved -= g.reserved
+		r.lossy--
+	}
 	if r.spares == spareGroups || cap(g.links) > spareLinks {
 		return
 	}

@@ -368,6 +368,16 @@ func FuzzReassembly(f *testing.F) {
 			if m.r.reserved > int(maxBytes) || m.r.len() > 4 || m.r.deadline() < m.now {
 				t.Fatalf("%d bytes, %d groups, deadline %d at %d", m.r.reserved, m.r.len(), m.r.deadline(), m.now)
 			}
+			lossy, lossyReserved := 0, 0
+			for g := m.r.oldest; g != nil; g = g.next {
+				if !g.rel.IsReliable() {
+					lossy++
+					lossyReserved += g.reserved
+				}
+			}
+			if lossy != m.r.lossy || lossyReserved != m.r.lossyReserved {
+				t.Fatalf("%d groups with %d bytes may give way, counted %d and %d", lossy, lossyReserved, m.r.lossy, m.r.lossyReserved)
+			}
 			if !done {
 				continue
 			}
