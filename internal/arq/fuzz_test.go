@@ -233,9 +233,10 @@ func (a *ackPath) quiet() {
 	}
 }
 
-// check compares the engine's sums with what they sum up.
-func (a *ackPath) check() {
-	e, t := &a.e, a.t
+func (a *ackPath) check() { checkSums(a.t, &a.e) }
+
+// checkSums compares an engine's sums with what they sum up.
+func checkSums(t testing.TB, e *Engine) {
 	out, size := 0, 0
 	for n := e.sent.base; n < e.sent.next; n++ {
 		if d := e.sent.at(n); d.state == sentOut {

@@ -12,7 +12,7 @@ import (
 // FuzzServer sends one datagram to servers with and without cookies.
 func FuzzServer(f *testing.F) {
 	for _, v := range vectors(f, "server-offline") {
-		for _, pkt := range v.Hex {
+		for _, pkt := range v.Datagrams {
 			f.Add(pkt, uint32(v.Patch.Cookie), true)
 		}
 	}
@@ -62,7 +62,7 @@ func FuzzServer(f *testing.F) {
 func FuzzClient(f *testing.F) {
 	for _, v := range vectors(f, "client-offline") {
 		var script []byte
-		for _, pkt := range v.Hex {
+		for _, pkt := range v.Datagrams {
 			script = append(append(script, 0, byte(len(pkt))), pkt...)
 		}
 		f.Add(script, byte(0))

@@ -1,10 +1,7 @@
 package offline
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"net/netip"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,65 +10,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/raknet-go/raknet/internal/hostile"
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
 
-// vector is one hostile or odd input; testdata/hostile.json describes the fields.
-type vector struct {
-	ID, Context, Expect, Why, Config, State string
-	Hex                                     hexList
-	PadTo                                   int `json:"pad_to"`
-	Patch                                   struct {
-		Cookie     int    // offset
-		DelayS     int    `json:"delay_s"`
-		CookieFrom string `json:"cookie_from"`
-	}
-}
-
-// hexList is one datagram or several.
-type hexList [][]byte
-
-func (l *hexList) UnmarshalJSON(b []byte) error {
-	var many []string
-	if err := json.Unmarshal(b, &many); err != nil {
-		many = make([]string, 1)
-		if err := json.Unmarshal(b, &many[0]); err != nil {
-			return err
-		}
-	}
-	for _, s := range many {
-		pkt, err := hex.DecodeString(s)
-		if err != nil {
-			return err
-		}
-		*l = append(*l, pkt)
-	}
-	return nil
-}
-
-func vectors(t testing.TB, context string) (found []vector) {
+func vectors(t testing.TB, context string) []hostile.Vector {
 	t.Helper()
-	b, err := os.ReadFile("../../testdata/hostile.json")
+	all, err := hostile.Load(context)
 	require.NoError(t, err)
-	var file struct{ Vectors []vector }
-	require.NoError(t, json.Unmarshal(b, &file))
-	for _, v := range file.Vectors {
-		if v.Context != context {
-			continue
-		}
-		for i, pkt := range v.Hex {
-			v.Hex[i] = append(pkt, make([]byte, max(0, v.PadTo-len(pkt)))...)
-		}
-		found = append(found, v)
-	}
-	require.NotEmpty(t, found)
-	return found
+	return all
 }
 
 // prepare writes the cookie into a vector that wants one and returns when to deliver it.
-func (v *vector) prepare(t testing.TB, s *Server) (now monotime.Time) {
+func prepare(t testing.TB, v *hostile.Vector, s *Server) (now monotime.Time) {
 	if v.Patch.Cookie == 0 {
 		return start
 	}
@@ -80,7 +33,7 @@ func (v *vector) prepare(t testing.TB, s *Server) (now monotime.Time) {
 		from = netip.AddrPortFrom(from.Addr(), from.Port()+1)
 	}
 	cookie := cookieFor(t, s, start, from, 11)
-	for _, pkt := range v.Hex {
+	for _, pkt := range v.Datagrams {
 		for i := range 4 {
 			pkt[v.Patch.Cookie+i] = byte(cookie >> (24 - 8*i))
 		}
@@ -101,15 +54,15 @@ func answer(s *Server, now monotime.Time, pkt, dst []byte) (reply []byte, out Ou
 }
 
 func TestServerOnHostileVectors(t *testing.T) {
-	for _, v := range vectors(t, "server-offline") {
+	for _, v := range vectors(t, hostile.ServerOffline) {
 		if strings.HasPrefix(v.Config, "proxy-trust") && v.Expect != "drop" {
 			continue // the PROXY header is taken off before the server sees the packet
 		}
 		s := newServer(ServerConfig{})
-		now := v.prepare(t, s)
+		now := prepare(t, &v, s)
 		wants := strings.Split(v.Expect, ",")
-		require.Len(t, v.Hex, len(wants), v.ID)
-		for i, pkt := range v.Hex {
+		require.Len(t, v.Datagrams, len(wants), v.ID)
+		for i, pkt := range v.Datagrams {
 			reply, out := answer(s, now, pkt, nil)
 			if !slices.ContainsFunc(strings.Split(wants[i], "|"), func(want string) bool { return fits(want, reply, out) }) {
 				t.Errorf("%s (%s): want %s, got %+v and % x", v.ID, v.Why, wants[i], out, reply)
@@ -157,46 +110,35 @@ func fits(want string, reply []byte, out Outcome) bool {
 	return got <= protocol.MaxMTU
 }
 
-// mutants calls f with every prefix and every single-byte change of pkt. Beyond
-// the fields of the longest packet there is only padding, which nothing reads, so
-// two changes of each byte are enough there.
-func mutants(pkt []byte, f func([]byte)) {
-	for n := range pkt {
-		f(pkt[:n])
-	}
-	b := pkt // changed in place and restored
-	for i, old := range pkt {
-		step := 1
-		if i > 128 {
-			step = 127
-		}
-		for x := step; x < 256; x += step {
-			b[i] = old ^ byte(x)
-			f(b)
-		}
-		b[i] = old
-	}
-}
-
-func TestServerOnMutantsOfHostileVectors(t *testing.T) {
-	for _, v := range vectors(t, "server-offline") {
+// The server is shown every prefix of every vector and every byte of it changed to every
+// other value. It answers with no more than it got, but to pings, allocates nothing,
+// and is the same server afterwards, since it remembers nobody.
+func TestServerOnDamagedHostileVectors(t *testing.T) {
+	scope, prints := hostile.All(), hostile.NewFingerprints()
+	runs := 0
+	for _, v := range vectors(t, hostile.ServerOffline) {
 		s := newServer(ServerConfig{})
-		now := v.prepare(t, s)
+		now := prepare(t, &v, s)
+		before := prints.Of(s)
 		dst := make([]byte, 0, PongSize)
 		n := testing.AllocsPerRun(1, func() {
-			for _, pkt := range v.Hex {
-				mutants(pkt, func(b []byte) {
+			for k, pkt := range v.Datagrams {
+				scope.Damage(pkt, k, func(b []byte) {
+					runs++
 					reply, out := answer(s, now, b, dst)
-					if len(reply) > len(b) && out.Kind != Ping {
-						t.Fatalf("%s: %d bytes are answered with %d (%+v)", v.ID, len(b), len(reply), out)
+					if len(reply) > len(b) && out.Kind != Ping || len(reply) > PongSize {
+						t.Fatalf("%s: %x is answered with %d bytes (%+v)", v.ID, b, len(reply), out)
+					}
+					if (out.Kind == Drop) != (out.Reason != DropNone) || (out.Kind == Drop) != (reply == nil) {
+						t.Fatalf("%s: %x: %+v with a reply of %d bytes", v.ID, b, out, len(reply))
 					}
 				})
 			}
 		})
-		if n != 0 {
-			t.Errorf("%s: %v allocations", v.ID, n)
-		}
+		require.LessOrEqual(t, n, float64(len(v.Datagrams)), "%s: a copy of each datagram is all that is allocated", v.ID)
+		require.Equal(t, before, prints.Of(s), "%s: the server remembers something", v.ID)
 	}
+	t.Logf("%d runs", runs/2) // AllocsPerRun goes through them twice
 }
 
 // dialled returns a client that waits for a reply 1, or for a reply 2 to a request
@@ -224,18 +166,18 @@ func drain(c *Client, now monotime.Time) (sent [][]byte) {
 }
 
 func TestClientOnHostileVectors(t *testing.T) {
-	for _, v := range vectors(t, "client-offline") {
-		if v.Hex[0][0] == byte(protocol.IDUnconnectedPong) {
+	for _, v := range vectors(t, hostile.ClientOffline) {
+		if v.Datagrams[0][0] == byte(protocol.IDUnconnectedPong) {
 			p := pinged()
-			p.Receive(start, v.Hex[0])
+			p.Receive(start, v.Datagrams[0])
 			pong, ok := p.Result()
 			require.True(t, ok, v.ID)
 			require.Equal(t, "pong:empty", v.Expect)
 			require.Empty(t, pong.Data, v.ID)
 			continue
 		}
-		c := dialled(waitsFor(v.Hex[0][0]))
-		for _, pkt := range v.Hex {
+		c := dialled(waitsFor(v.Datagrams[0][0]))
+		for _, pkt := range v.Datagrams {
 			c.Receive(start, pkt)
 		}
 		sent := drain(c, start)
@@ -292,18 +234,64 @@ func reacted(c *Client, sent [][]byte, want string) bool {
 	return false
 }
 
-func TestClientOnMutantsOfHostileVectors(t *testing.T) {
-	dst := make([]byte, 0, 1500)
-	for _, v := range vectors(t, "client-offline") {
-		for _, pkt := range v.Hex {
-			base := *dialled(waitsFor(pkt[0]))
-			mutants(pkt, func(b []byte) {
-				c := base
-				c.Receive(start, b)
-				checkClient(t, &c, start, dst)
-			})
+// damagedClient is the client that damaged vectors are played against.
+type damagedClient struct {
+	Client
+	t       testing.TB
+	prints  *hostile.Fingerprints
+	pinger  Pinger
+	pinging bool
+	dst     []byte
+}
+
+func (d *damagedClient) Start(v *hostile.Vector) {
+	first := v.Datagrams[0][0]
+	d.Client = *dialled(waitsFor(first))
+	d.pinger, d.pinging = *pinged(), first == byte(protocol.IDUnconnectedPong)
+}
+
+func (d *damagedClient) Receive(b []byte) (took bool) {
+	if d.pinging {
+		d.pinger.Receive(start, b)
+	} else {
+		d.Client.Receive(start, b)
+	}
+	return true // the state tells
+}
+
+func (d *damagedClient) State() uint64 { return d.prints.Of(&d.Client) ^ d.prints.Of(&d.pinger) }
+
+func (d *damagedClient) Finish() {
+	checkClient(d.t, &d.Client, start, d.dst)
+	if _, done, _ := d.Result(); done {
+		return
+	}
+	// It goes on as if nothing had happened: its deadlines come, and it asks again.
+	for range 3 {
+		at := d.Deadline()
+		d.Advance(at)
+		checkClient(d.t, &d.Client, at, d.dst)
+		if _, done, _ := d.Result(); done {
+			return
 		}
 	}
+}
+
+func (d *damagedClient) Discard() {}
+
+// The same for the client, which must come to a result that makes sense or go on, and of
+// which another that dials at the same time must notice nothing.
+func TestClientOnDamagedHostileVectors(t *testing.T) {
+	prints := hostile.NewFingerprints()
+	player := hostile.Player{T: t, Scope: hostile.All(), Drops: 1}
+	player.Subject = &damagedClient{t: t, prints: prints, dst: make([]byte, 0, 1500)}
+	other := dialled(protocol.IDOpenConnectionReply2)
+	before := prints.Of(other)
+	for _, v := range vectors(t, hostile.ClientOffline) {
+		player.Play(&v)
+	}
+	require.Equal(t, before, prints.Of(other))
+	t.Log(&player)
 }
 
 // checkClient asserts what holds for a client at any time, and drains it.

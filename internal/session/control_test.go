@@ -17,7 +17,7 @@ func TestControlMessagesNeverReachTheApplicationWhateverTheirForm(t *testing.T) 
 		if !protocol.ID(id).IsControl() || protocol.ID(id) == protocol.IDDisconnect {
 			continue
 		}
-		for _, side := range []func(*testing.T, Config) *rig{connectedServer, connectedClient} {
+		for _, side := range []func(testing.TB, Config) *rig{connectedServer, connectedClient} {
 			r := side(t, Config{})
 			for _, size := range []int{1, 2, 8, 9, 17, 18, 26, 200, 3000} {
 				payload := make([]byte, size)

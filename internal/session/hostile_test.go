@@ -2,9 +2,7 @@ package session
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,69 +13,36 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/hostile"
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
 
-// vector is one entry of testdata/hostile.json: datagrams, the state that they
-// meet, and what must come of it, in a small language (see judge).
-type vector struct {
-	ID, Context, State, Expect, Why string
-	Hex                             datagrams
-}
-
-type datagrams [][]byte
-
-func (d *datagrams) UnmarshalJSON(b []byte) error {
-	var all []string
-	if json.Unmarshal(b, &all) != nil {
-		all = []string{""}
-		if err := json.Unmarshal(b, &all[0]); err != nil {
-			return err
-		}
-	}
-	for _, s := range all {
-		raw, err := hex.DecodeString(s)
-		if err != nil {
-			return err
-		}
-		*d = append(*d, raw)
-	}
-	return nil
-}
-
-func hostileVectors(t *testing.T) (mine []vector) {
+func connectedVectors(t testing.TB) []hostile.Vector {
 	t.Helper()
-	b, err := os.ReadFile("../../testdata/hostile.json")
+	all, err := hostile.Load(hostile.ServerConnected, hostile.ClientConnected)
 	require.NoError(t, err)
-	var file struct{ Vectors []vector }
-	require.NoError(t, json.Unmarshal(b, &file))
-	for _, v := range file.Vectors {
-		if strings.HasSuffix(v.Context, "-connected") {
-			mine = append(mine, v)
-		}
-	}
-	require.Greater(t, len(mine), 90)
-	return mine
+	require.Greater(t, len(all), 90)
+	return all
 }
 
-// stage is a connection in the state that a vector asks for.
+// stage is a connection in the state that a vector asks for, see the file's states.
 type stage struct {
 	*rig
 	first uint32 // datagram number of the oldest of the user messages sent
 	user  int    // how many user messages are out, unacknowledged, one in a datagram each
 }
 
-func (v *vector) stage(t *testing.T) *stage {
+func stageOf(t testing.TB, v *hostile.Vector, limits arq.Limits) *stage {
 	t.Helper()
 	switch {
-	case v.Context == "client-connected":
-		r := newRig(t, Config{Side: Client})
+	case v.Context == hostile.ClientConnected:
+		r := newRig(t, Config{Side: Client, ARQ: arq.Config{Limits: limits}})
 		r.forget()
 		return &stage{rig: r}
 	case v.State == "handshaking":
-		return &stage{rig: newRig(t, Config{Side: Server})}
+		return &stage{rig: newRig(t, Config{Side: Server, ARQ: arq.Config{Limits: limits}})}
 	}
 	var cfg Config
 	s := &stage{first: 2, user: 2}
@@ -93,6 +58,7 @@ func (v *vector) stage(t *testing.T) *stage {
 	default:
 		t.Fatalf("unknown state %q", v.State)
 	}
+	cfg.ARQ.Limits = limits
 	s.rig = connectedServer(t, cfg)
 	s.autoAck = false
 	for i := range acked + s.user {
@@ -109,15 +75,12 @@ func (v *vector) stage(t *testing.T) *stage {
 }
 
 func TestHostileVectors(t *testing.T) {
-	for _, v := range hostileVectors(t) {
+	for _, v := range connectedVectors(t) {
 		t.Run(v.ID, func(t *testing.T) {
-			s := v.stage(t)
-			if v.Context == "client-connected" || v.State == "handshaking" {
-				s.autoAck = true
-			}
+			s := stageOf(t, &v, arq.Limits{})
 			o := outcome{stage: s, vector: &v, before: s.State(), heard: s.LastHeard()}
 			s.now = s.now.Add(time.Millisecond)
-			for _, d := range v.Hex {
+			for _, d := range v.Datagrams {
 				o.verdicts = append(o.verdicts, s.raw(d))
 			}
 			o.atOnce = len(s.frames)
@@ -141,7 +104,7 @@ func ids(frames []wire.Frame) string {
 // outcome is what came of a vector.
 type outcome struct {
 	*stage
-	vector   *vector
+	vector   *hostile.Vector
 	verdicts []arq.Verdict
 	before   State
 	heard    monotime.Time
@@ -191,7 +154,7 @@ func (o *outcome) holds(t *testing.T, term string) bool {
 	case name == "drop-datagram":
 		return alive && o.acksAll(false) && len(o.messages) == 0 && o.counted()
 	case name == "drop-message":
-		return o.State() == o.before && o.acksAll(true) && len(o.messages) == 0 && (len(o.vector.Hex) > 1 || o.atOnce == 0)
+		return o.State() == o.before && o.acksAll(true) && len(o.messages) == 0 && (len(o.vector.Datagrams) > 1 || o.atOnce == 0)
 	case name == "deliver-none":
 		return len(o.messages) == 0
 	case name == "deliver":
@@ -229,7 +192,7 @@ func (o *outcome) holds(t *testing.T, term string) bool {
 
 // acksAll reports whether all frame sets of the vector were acknowledged, or none.
 func (o *outcome) acksAll(want bool) bool {
-	for _, d := range o.vector.Hex {
+	for _, d := range o.vector.Datagrams {
 		if wire.Classify(d) == wire.KindFrameSet && slices.Contains(o.acked, wire.Uint24(d[1:])) != want {
 			return false
 		}
@@ -288,31 +251,4 @@ func (o *outcome) releases(t *testing.T, numbers []string) bool {
 		}
 	}
 	return true
-}
-
-// Every prefix of every vector, and every byte of it changed, may be answered in any
-// way but a crash, a leak or a delivery before the handshake.
-func TestHostileVectorsDamaged(t *testing.T) {
-	play := func(v *vector, d []byte) {
-		s := v.stage(t)
-		s.raw(d)
-		s.after(20 * time.Millisecond)
-		if s.State() == Handshaking && len(s.messages) > 0 {
-			t.Fatalf("%s: %x was delivered before the handshake", v.ID, s.messages)
-		}
-		s.Release()
-	}
-	for _, v := range hostileVectors(t) {
-		for _, d := range v.Hex[:min(len(v.Hex), 2)] {
-			stride := 1 + len(d)/60
-			for i := 0; i < len(d); i += stride {
-				play(&v, d[:i])
-				for _, flip := range []byte{0x01, 0x10, 0x80, 0xff} {
-					changed := slices.Clone(d)
-					changed[i] ^= flip
-					play(&v, changed)
-				}
-			}
-		}
-	}
 }

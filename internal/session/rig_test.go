@@ -19,7 +19,7 @@ import (
 
 type rig struct {
 	Conn
-	t        *testing.T
+	t        testing.TB
 	now      monotime.Time
 	inUse    int64
 	acked    []uint32 // datagram numbers that the connection acknowledged
@@ -34,7 +34,7 @@ type rig struct {
 	autoAck  bool
 }
 
-func newRig(t *testing.T, cfg Config) *rig {
+func newRig(t testing.TB, cfg Config) *rig {
 	t.Helper()
 	r := &rig{t: t, now: start, inUse: pool.InUse(), autoAck: true}
 	if cfg.MTU == 0 {
@@ -59,7 +59,7 @@ func newRig(t *testing.T, cfg Config) *rig {
 }
 
 // connectedServer is a server whose client's datagrams 0 and 1 completed the handshake.
-func connectedServer(t *testing.T, cfg Config) *rig {
+func connectedServer(t testing.TB, cfg Config) *rig {
 	t.Helper()
 	cfg.Side = Server
 	r := newRig(t, cfg)
@@ -73,7 +73,7 @@ func connectedServer(t *testing.T, cfg Config) *rig {
 }
 
 // connectedClient is a client whose server's datagram 0 completed the handshake.
-func connectedClient(t *testing.T, cfg Config) *rig {
+func connectedClient(t testing.TB, cfg Config) *rig {
 	t.Helper()
 	cfg.Side = Client
 	r := newRig(t, cfg)
