@@ -30,6 +30,7 @@ type streamSender struct {
 	w      io.Writer
 	gather *bufio.Writer
 	buf    []byte
+	length [prefix]byte
 }
 
 func newStreamSender(w io.Writer, job Job) *streamSender {
@@ -47,9 +48,8 @@ func (s *streamSender) Send(m []byte) error {
 		_, err := s.w.Write(s.buf)
 		return err
 	}
-	var length [prefix]byte
-	binary.BigEndian.PutUint32(length[:], uint32(len(m)))
-	if _, err := s.gather.Write(length[:]); err != nil {
+	binary.BigEndian.PutUint32(s.length[:], uint32(len(m)))
+	if _, err := s.gather.Write(s.length[:]); err != nil {
 		return err
 	}
 	_, err := s.gather.Write(m)
@@ -64,8 +64,9 @@ func (s *streamSender) Flush() error {
 }
 
 type streamReceiver struct {
-	r   *bufio.Reader
-	buf []byte
+	r      *bufio.Reader
+	buf    []byte
+	length [prefix]byte
 }
 
 func newStreamReceiver(r io.Reader) *streamReceiver {
@@ -73,11 +74,10 @@ func newStreamReceiver(r io.Reader) *streamReceiver {
 }
 
 func (s *streamReceiver) Receive() ([]byte, error) {
-	var length [prefix]byte
-	if _, err := io.ReadFull(s.r, length[:]); err != nil {
+	if _, err := io.ReadFull(s.r, s.length[:]); err != nil {
 		return nil, err
 	}
-	n := binary.BigEndian.Uint32(length[:])
+	n := binary.BigEndian.Uint32(s.length[:])
 	if n > MaxMessage {
 		return nil, fmt.Errorf("a message of %d bytes is announced", n)
 	}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/benchnet/relay"
+)
+
+// pair is both ends at a moment.
+type pair struct {
+	server, client Look
+	all            time.Duration // processor time of the whole machine
+}
+
+// rig is both ends of a measurement.
+type rig struct{ server, client *process }
+
+func (r *rig) look(collect bool) (p pair, err error) {
+	p.all = relay.AllCPUTime()
+	var err1, err2 error
+	if p.server, err1 = r.server.order(Order{Do: "look", Collect: collect}); r.client != nil {
+		p.client, err2 = r.client.order(Order{Do: "look"})
+	}
+	return p, errors.Join(err1, err2)
+}
+
+// measure makes a measurement.
+func measure(c Cell) *Result {
+	res := &Result{Cell: c, Values: Values{}}
+	if err := res.measure(); errors.As(err, new(skip)) {
+		res.Skipped = err.Error()
+	} else if err != nil {
+		res.Error = err.Error()
+	}
+	return res
+}
+
+// skip is a reason why something cannot be measured on this machine.
+type skip struct{ reason string }
+
+func (s skip) Error() string { return s.reason }
+
+func (res *Result) measure() error {
+	c := &res.Cell
+	server, err := start(*c, "server", "")
+	if err != nil {
+		return err
+	}
+	defer server.end()
+	r := rig{server: server}
+	empty, err := r.look(c.Work == Idle)
+	if err != nil {
+		return err
+	}
+	if r.client, err = start(*c, "client", server.hello.Address); err != nil {
+		return err
+	}
+	defer r.client.end()
+	time.Sleep(c.Warm)
+	a, err := r.look(c.Work == Idle)
+	if err != nil {
+		return err
+	}
+	time.Sleep(c.Measure)
+	b, err := r.look(false)
+	if err != nil {
+		return err
+	}
+	res.evaluate(&empty, &a, &b)
+	last, err := r.client.order(Order{Do: "stop"})
+	if err != nil {
+		return err
+	}
+	res.Note = b.client.Note
+	_, err = server.order(Order{Do: "settle", Expect: last.Messages})
+	return err
+}
+
+// evaluate says what happened between two looks.
+func (res *Result) evaluate(empty, a, b *pair) {
+	v := res.Values
+	wall := (b.server.At - a.server.At).Seconds()
+	server, client := b.server.CPU-a.server.CPU, b.client.CPU-a.client.CPU
+	v[mServerCPU] = server.Seconds() / wall
+	v[mClientCPU] = client.Seconds() / wall
+	v[mOthers] = max((b.all-a.all).Seconds()/wall-v[mServerCPU]-v[mClientCPU], 0)
+	serverAllocs, clientAllocs := float64(b.server.Mallocs-a.server.Mallocs), float64(b.client.Mallocs-a.client.Mallocs)
+	switch n := float64(b.server.Messages - a.server.Messages); res.Cell.Work {
+	case Bulk:
+		bytes := float64(b.server.Bytes - a.server.Bytes)
+		v[mRate], v[mMessages] = bytes/wall/1e6, n/wall
+		v[mDone] = n
+		if n > 0 {
+			v[mCPU] = (server + client).Seconds() / bytes * 1e9
+			v[mServerGB] = server.Seconds() / bytes * 1e9
+			if res.Cell.Library != enetName {
+				v[mAllocs] = (serverAllocs + clientAllocs) / n
+			}
+		}
+	case Ping, Players:
+		var t tally
+		for _, side := range []struct{ before, after *Look }{{&a.server, &b.server}, {&a.client, &b.client}} {
+			t.add(side.after.Latencies, 1)
+			t.add(side.before.Latencies, -1)
+		}
+		v.latencies(&t)
+		if n > 0 {
+			v[mPerSecond] = n / wall
+			v[mServerUS] = server.Seconds() / n * 1e6
+		}
+	case Connect, Pong:
+		n := float64(b.client.Messages - a.client.Messages)
+		v[mPerSecond] = n / (b.client.At - a.client.At).Seconds()
+		if n > 0 {
+			v[mServerUS] = server.Seconds() / n * 1e6
+			v[mSrvAllocs] = serverAllocs / n
+		}
+	case Idle:
+		each := func(before, after int64) float64 { return float64(after-before) / float64(res.Cell.Count) }
+		v[mHeap], v[mStack], v[mRSS] = each(empty.server.Heap, a.server.Heap), each(empty.server.Stack, a.server.Stack), each(empty.server.RSS, a.server.RSS)
+	}
+}
