@@ -207,6 +207,13 @@ func (e *Engine) SetUnread(bytes int) { e.unread = bytes }
 // and the connection should end.
 func (e *Engine) Broken() bool { return e.broken }
 
+// Rest gives back memory that only a transfer needs. It is for a moment in which little
+// was sent for a while.
+func (e *Engine) Rest() {
+	e.sent.rest()
+	e.free, e.freeCount = nil, 0
+}
+
 // MTU returns the negotiated size.
 func (e *Engine) MTU() int { return e.mtu }
 

@@ -35,6 +35,9 @@ func (d *sentDatagram) carried() *packet {
 	return nil
 }
 
+// sentSlotsMin is the first size of the record. Arbitrary.
+const sentSlotsMin = 16
+
 // sentRing is the record of transmissions, by datagram number: a power-of-two ring
 // that grows up to datagramsInFlight and holds the numbers from base to next.
 type sentRing struct {
@@ -55,7 +58,7 @@ func (r *sentRing) push() *sentDatagram {
 	if n := len(r.slots); int(r.next-r.base) == n {
 		switch {
 		case n == 0:
-			r.slots = make([]sentDatagram, 16)
+			r.slots = make([]sentDatagram, sentSlotsMin)
 		case n < datagramsInFlight:
 			grown := make([]sentDatagram, 2*n)
 			for i := r.base; i < r.next; i++ {
@@ -85,7 +88,13 @@ func (r *sentRing) trim(before monotime.Time) {
 		d.packet = nil
 		r.base++
 	}
-	if len(r.slots) > 64 {
-		r.slots = nil // idle: the next burst starts small again
+}
+
+// rest gives the slots back if nothing is on record: the next burst starts small again.
+// That is not for every moment in which all is acknowledged, which comes often where the
+// round trip is short.
+func (r *sentRing) rest() {
+	if r.base == r.next && len(r.slots) > sentSlotsMin {
+		r.slots = nil
 	}
 }

@@ -232,6 +232,28 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	b.Close()
 }
 
+func TestWavesOfMessagesReuseMemoryUntilTheConnectionRests(t *testing.T) {
+	w := newPair(t, 1, Config{MTU: 1492, Controller: NewFixed(512)}, path{delay: time.Millisecond})
+	wave := func() { bulk(t, w, 1000, 300, time.Second) }
+	e := w.end[0]
+	wave()
+	w.runUntil(time.Second, e.Drained)
+	slots, free := len(e.sent.slots), e.freeCount
+	if slots < 300 || free < 300 {
+		t.Fatalf("a wave left %d slots and %d packets", slots, free)
+	}
+	wave()
+	w.runUntil(time.Second, e.Drained)
+	if len(e.sent.slots) != slots || e.freeCount < free {
+		t.Errorf("the next wave made %d slots and %d packets of %d and %d", len(e.sent.slots), e.freeCount, slots, free)
+	}
+	e.Rest()
+	if e.sent.slots != nil || e.free != nil || e.freeCount != 0 {
+		t.Error("memory is kept at rest")
+	}
+	wave()
+}
+
 func BenchmarkOneWay(b *testing.B) {
 	for _, size := range []int{100, 1000, 10_000, 100_000} {
 		b.Run(byteName(size), func(b *testing.B) {

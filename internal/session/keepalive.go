@@ -181,6 +181,7 @@ func (c *Conn) fire(now monotime.Time) {
 		if c.pingDue() <= now {
 			c.ping(now)
 			c.inbox.trim()
+			c.eng.Rest()
 		}
 		c.armPing()
 	}
