@@ -14,9 +14,9 @@ import (
 type end interface {
 	// look adds what the work counts.
 	look(l *Look)
-	// stop makes a client send no more. Its count of messages is final afterwards.
+	// stop makes an end send no more. What it sent is known afterwards.
 	stop() error
-	// settle waits until a server has got as many messages.
+	// settle waits until an end has got as many messages.
 	settle(expect int64) error
 }
 
@@ -153,6 +153,7 @@ func (b *bulkClient) send(all *messages) error {
 
 func (b *bulkClient) look(l *Look) {
 	b.counted.look(l)
+	l.Sent, l.Messages = l.Messages, 0
 	l.Note = b.conn.Note()
 }
 

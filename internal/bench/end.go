@@ -57,8 +57,12 @@ func runEnd(text string, in io.Reader, out io.Writer) error {
 
 // open makes the end ready.
 func open(c *Cell) (address string, e end, err error) {
-	servers := map[Work]func(*Cell) (string, end, error){Bulk: newBulkServer}
-	clients := map[Work]func(*Cell) (end, error){Bulk: newBulkClient}
+	servers := map[Work]func(*Cell) (string, end, error){
+		Bulk: newBulkServer, Ping: newPingServer, Connect: newConnectServer, Pong: newPongServer, Idle: newIdleServer, Players: newGameServer,
+	}
+	clients := map[Work]func(*Cell) (end, error){
+		Bulk: newBulkClient, Ping: newPinger, Connect: newConnector, Pong: newPingers, Idle: newIdlers, Players: newGameClients,
+	}
 	if c.Role == "server" {
 		if f := servers[c.Work]; f != nil {
 			return f(c)

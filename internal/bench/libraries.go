@@ -28,6 +28,7 @@ const (
 	goRaknet     = "go-raknet"
 	enetName     = "ENet"
 	oursHandlers = "raknet, handlers"
+	rawEcho      = "UDP, echo in batches"
 )
 
 // library is a library under a name.

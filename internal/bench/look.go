@@ -28,7 +28,8 @@ type Order struct {
 type Look struct {
 	At, CPU          time.Duration
 	Mallocs          uint64
-	Messages, Bytes  int64
+	Messages, Bytes  int64 // received
+	Sent             int64 // messages
 	Heap, Stack, RSS int64
 	Latencies        []uint32 `json:",omitempty"` // see histogram
 	Note             string   `json:",omitempty"`

@@ -41,6 +41,7 @@ func run(args []string) error {
 	} else if err != nil {
 		return err
 	}
+	defer removeENet()
 	began := time.Now()
 	var failed []string
 	for n := range p.Runs {

@@ -68,12 +68,26 @@ func (res *Result) measure() error {
 		return err
 	}
 	res.evaluate(&empty, &a, &b)
-	last, err := r.client.order(Order{Do: "stop"})
+	res.Note = b.client.Note
+	return r.finish(c.Work == Players)
+}
+
+// finish ends a measurement: what was sent must have arrived.
+func (r *rig) finish(bothWays bool) error {
+	client, err := r.client.order(Order{Do: "stop"})
 	if err != nil {
 		return err
 	}
-	res.Note = b.client.Note
-	_, err = server.order(Order{Do: "settle", Expect: last.Messages})
+	if bothWays {
+		server, err := r.server.order(Order{Do: "stop"})
+		if err != nil {
+			return err
+		}
+		if _, err = r.client.order(Order{Do: "settle", Expect: server.Sent}); err != nil {
+			return err
+		}
+	}
+	_, err = r.server.order(Order{Do: "settle", Expect: client.Sent})
 	return err
 }
 

@@ -54,8 +54,23 @@ func (p *Plan) cells(run int) (cells []Cell) {
 	bulk(size10k, ours, boundName, tcp, quicGo, kcpGo, sctpName, goRaknet, enetName)
 	bulk(size100k, ours, boundName, tcp, quicGo, kcpGo, sctpName, goRaknet, enetName)
 	bulk(size1m, ours, boundName, tcp, quicGo, kcpGo, sctpName, enetName)
+	ping := func(libraries ...string) {
+		row(Cell{Work: Ping, Size: size100, Warm: 300 * time.Millisecond, Measure: 2 * time.Second}, libraries...)
+	}
+	ping(udpSingle, ours, oursHandlers, tcpUnbuf, quicGo, kcpGo, sctpName, goRaknet, enetName)
+	for _, n := range []int{1, 16, 256} {
+		row(Cell{Work: Connect, Count: n, Warm: 300 * time.Millisecond, Measure: 2 * time.Second}, ours, tcp, quicGo, kcpGo, goRaknet, enetName)
+	}
+	row(Cell{Work: Pong, Count: pingerCount, Warm: 300 * time.Millisecond, Measure: 2 * time.Second}, ours, rawEcho)
+	for _, n := range []int{1000, 10000} {
+		row(Cell{Work: Idle, Count: n, Reads: true, Warm: time.Second, Measure: 5 * time.Second}, ours)
+	}
+	row(Cell{Work: Players, Count: 200, Warm: time.Second, Measure: 4 * time.Second}, ours, goRaknet)
+	row(Cell{Work: Players, Count: 1000, Warm: 2 * time.Second, Measure: 4 * time.Second}, ours)
 	return cells
 }
+
+const pingerCount = 64
 
 // chosen reports whether a list has a word. An empty one has all.
 func chosen(list, word string) bool {

@@ -101,6 +101,7 @@ func (p *process) order(o Order) (l Look, err error) {
 		err = errors.New(l.Error)
 	}
 	if err != nil {
+		p.end()
 		err = fmt.Errorf("the %s: %w%s", p.role, err, p.said())
 	}
 	return l, err

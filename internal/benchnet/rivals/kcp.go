@@ -41,8 +41,13 @@ func (KCP) Dial(_ context.Context, address string, job Job) (Conn, error) {
 	}
 	_ = s.SetReadBuffer(kcpBuffer)
 	_ = s.SetWriteBuffer(kcpBuffer)
+	return NewKCPConn(s, job), nil
+}
+
+// NewKCPConn sets up a session, and returns it as the other libraries' connections look.
+func NewKCPConn(s *kcp.UDPSession, job Job) Conn {
 	setUp(s, job)
-	return kcpConn{NewStream(s, job), s}, nil
+	return kcpConn{NewStream(s, job), s}
 }
 
 func setUp(s *kcp.UDPSession, job Job) {
@@ -67,8 +72,7 @@ func (s kcpServer) Accept(context.Context) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	setUp(c, s.job)
-	return kcpConn{NewStream(c, s.job), c}, nil
+	return NewKCPConn(c, s.job), nil
 }
 
 type kcpConn struct {

@@ -50,8 +50,7 @@ func (QUIC) Listen(job Job) (Server, error) {
 
 // Dial connects and opens the stream.
 func (QUIC) Dial(ctx context.Context, address string, job Job) (Conn, error) {
-	// The server proves nothing: both ends are one program.
-	c, err := quic.DialAddr(ctx, address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{quicProtocol}}, quicConfig)
+	c, err := quic.DialAddr(ctx, address, ClientTLS(), quicConfig)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +101,14 @@ func (c *quicConn) Note() string {
 	t := c.c.ConnectionStats()
 	return fmt.Sprintf("RTT %.1f ms (least %.1f), of %d packets %d lost, GSO %v", t.SmoothedRTT.Seconds()*1e3, t.MinRTT.Seconds()*1e3,
 		t.PacketsSent, t.PacketsLost, c.c.ConnectionState().GSO)
+}
+
+// QUICConfig returns what connections are set up with, for those who dial by themselves.
+func QUICConfig() *quic.Config { return quicConfig.Clone() }
+
+// ClientTLS returns what clients need. The server proves nothing: both ends are one program.
+func ClientTLS() *tls.Config {
+	return &tls.Config{InsecureSkipVerify: true, NextProtos: []string{quicProtocol}}
 }
 
 func certificate() (tls.Certificate, error) {
