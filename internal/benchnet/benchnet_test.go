@@ -94,7 +94,7 @@ func TestEveryScenarioIsPlayedOrNamed(t *testing.T) {
 	for _, c := range p.cells(0) {
 		r.Results = append(r.Results, result(c.Kind, c.Name, c.Library, Values{}))
 	}
-	text := r.laboratory().text()
+	text := r.laboratory().Text()
 	for _, s := range lab.Scenarios {
 		require.Contains(t, text, s.Title)
 	}

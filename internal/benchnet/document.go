@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/raknet-go/raknet/internal/benchnet/show"
 )
 
 // part is a table with its heading and what must be known to read it.
 type part struct {
 	title, intro string
-	table        table
+	table        show.Table
 }
 
 func (r *Report) parts() []part {
@@ -43,7 +45,7 @@ func (r *Report) Text() string {
 	b.WriteString(r.where() + "\n")
 	for _, p := range r.parts() {
 		if len(p.table) > 1 {
-			fmt.Fprintf(&b, "\n%s\n%s", p.title, p.table.text())
+			fmt.Fprintf(&b, "\n%s\n%s", p.title, p.table.Text())
 		}
 	}
 	for _, f := range r.failures() {
@@ -80,7 +82,7 @@ func (r *Report) Markdown() string {
 	b.WriteString(preface + r.where() + "\n")
 	for _, p := range r.parts() {
 		if len(p.table) > 1 {
-			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", p.title, p.intro, p.table.markdown())
+			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", p.title, p.intro, p.table.Markdown())
 		}
 	}
 	return b.String()

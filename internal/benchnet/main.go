@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet/internal/benchnet/relay"
+	"github.com/raknet-go/raknet/internal/benchnet/show"
 )
 
 func main() {
@@ -50,10 +51,10 @@ func run(args []string) error {
 		p.Runs = 1
 	}
 	p.complete()
-	r := &Report{Machine: machine(), Quick: p.Quick, Runs: p.Runs, TransferBytes: p.transfer, Started: time.Now().UTC().Truncate(time.Second)}
+	r := &Report{Machine: show.ThisMachine("github.com/quic-go/quic-go", "github.com/xtaci/kcp-go/v5"), Quick: p.Quick, Runs: p.Runs, TransferBytes: p.transfer, Started: time.Now().UTC().Truncate(time.Second)}
 	measureAll(&p, r, *verbose)
 	r.Seconds = int(time.Since(r.Started).Seconds())
-	r.LoadAfter = load()
+	r.LoadAfter = show.Load()
 	fmt.Print(r.Text())
 	if *write != "" {
 		if err := r.write(*write); err != nil {

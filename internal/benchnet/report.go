@@ -2,15 +2,15 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"time"
+
+	"github.com/raknet-go/raknet/internal/benchnet/show"
 )
 
 // Report is everything that was measured.
 type Report struct {
-	Machine       Machine
+	Machine       show.Machine
 	Started       time.Time
 	Seconds       int
 	LoadAfter     string
@@ -72,15 +72,7 @@ func (r *Report) values(kind, name, library, metric string) (v []float64) {
 
 // median returns the median of the runs, NaN of none.
 func (r *Report) median(kind, name, library, metric string) float64 {
-	v := r.values(kind, name, library, metric)
-	switch n := len(v); {
-	case n == 0:
-		return math.NaN()
-	case n%2 == 1:
-		return v[n/2]
-	default:
-		return (v[n/2-1] + v[n/2]) / 2
-	}
+	return show.Median(r.values(kind, name, library, metric))
 }
 
 // rows returns the names of the rows of a kind, in order.
@@ -93,47 +85,32 @@ func (r *Report) rows(kind string) (names []string) {
 	return names
 }
 
-// number writes v with the given decimals, "-" if there is none.
-func number(v float64, decimals int) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "-"
-	}
-	return strconv.FormatFloat(v, 'f', decimals, 64)
-}
-
 // spread writes the median and, of several runs, the least and the most.
 func (r *Report) spread(kind, name, library, metric string, decimals int) string {
 	v := r.values(kind, name, library, metric)
-	s := number(r.median(kind, name, library, metric), decimals)
+	s := show.Number(r.median(kind, name, library, metric), decimals)
 	if len(v) > 1 {
-		s += fmt.Sprintf(" (%s-%s)", number(v[0], decimals), number(v[len(v)-1], decimals))
+		s += fmt.Sprintf(" (%s-%s)", show.Number(v[0], decimals), show.Number(v[len(v)-1], decimals))
 	}
 	return s
-}
-
-func yesNo(ok bool) string {
-	if ok {
-		return "yes"
-	}
-	return "no"
 }
 
 // libraries are the names of those that are compared, this one first.
 var libraries = []string{ours, "kcp-go", quicGo}
 
-func (r *Report) games() table {
-	t := table{{"loss each way", "library", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "bytes on the wire per byte", "relay late p99 ms"}}
+func (r *Report) games() show.Table {
+	t := show.Table{{"loss each way", "library", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "bytes on the wire per byte", "relay late p99 ms"}}
 	for _, row := range r.rows("game") {
 		for _, l := range libraries {
 			t = append(t, []string{row, l, r.spread("game", row, l, mP50, 1), r.spread("game", row, l, mP99, 1), r.spread("game", row, l, mP999, 1),
-				r.spread("game", row, l, mMax, 1), number(r.median("game", row, l, mWire), 2), number(r.median("game", row, l, mLate), 1)})
+				r.spread("game", row, l, mMax, 1), show.Number(r.median("game", row, l, mWire), 2), show.Number(r.median("game", row, l, mLate), 1)})
 		}
 	}
 	return t
 }
 
-func (r *Report) bulks() table {
-	t := table{{"loss each way", "library", "MB/s", "of loss-free", "datagrams/s", "cores: both ends", "relay", "others", "held up by"}}
+func (r *Report) bulks() show.Table {
+	t := show.Table{{"loss each way", "library", "MB/s", "of loss-free", "datagrams/s", "cores: both ends", "relay", "others", "held up by"}}
 	for _, l := range []string{rawPlain, rawPieces} {
 		if len(r.of("raw", "relay", l)) > 0 {
 			t = append(t, r.bulkRow("raw", "relay", l))
@@ -155,16 +132,16 @@ func (r *Report) bulkRow(kind, row, library string) []string {
 	if kind == "raw" {
 		name = lossName(0)
 	}
-	return []string{name, library, r.spread(kind, row, library, mRate, 2), r.ofLossFree(kind, row, library), number(r.median(kind, row, library, mPackets), 0),
-		number(r.median(kind, row, library, mEnds), 2), number(r.median(kind, row, library, mRelayCPU), 2),
-		number(r.median(kind, row, library, mOthers), 2), r.heldUp(kind, row, library)}
+	return []string{name, library, r.spread(kind, row, library, mRate, 2), r.ofLossFree(kind, row, library), show.Number(r.median(kind, row, library, mPackets), 0),
+		show.Number(r.median(kind, row, library, mEnds), 2), show.Number(r.median(kind, row, library, mRelayCPU), 2),
+		show.Number(r.median(kind, row, library, mOthers), 2), r.heldUp(kind, row, library)}
 }
 
 func (r *Report) ofLossFree(kind, row, library string) string {
 	if kind != "bulk" || row == lossName(0) {
 		return ""
 	}
-	return number(r.median(kind, row, library, mRate)/r.median(kind, lossName(0), library, mRate), 2)
+	return show.Number(r.median(kind, row, library, mRate)/r.median(kind, lossName(0), library, mRate), 2)
 }
 
 const (
@@ -194,11 +171,11 @@ func (r *Report) heldUp(kind, row, library string) string {
 	return "itself"
 }
 
-func (r *Report) narrow() table {
-	t := table{{"library", "MB/s", "dropped at the queue %", "after the first 2 s %", "queue p95 ms"}}
+func (r *Report) narrow() show.Table {
+	t := show.Table{{"library", "MB/s", "dropped at the queue %", "after the first 2 s %", "queue p95 ms"}}
 	for _, l := range libraries {
 		t = append(t, []string{l, r.spread("bulk", "narrow", l, mRate, 2), r.spread("bulk", "narrow", l, mDropped, 2),
-			r.spread("bulk", "narrow", l, mLater, 2), number(r.median("bulk", "narrow", l, mWaitP95), 1)})
+			r.spread("bulk", "narrow", l, mLater, 2), show.Number(r.median("bulk", "narrow", l, mWaitP95), 1)})
 	}
 	return t
 }
@@ -228,10 +205,10 @@ func (r *Report) transferReached(row string) bool {
 	return len(other) == 0 || other[0].Error != "" || other[0].Values[mComplete] != 1 || own[0].Values[mSeconds] <= other[0].Values[mSeconds]
 }
 
-func (r *Report) transfers() table {
-	t := table{{"loss each way, RTT", ours, quicGo, "no slower?"}}
+func (r *Report) transfers() show.Table {
+	t := show.Table{{"loss each way, RTT", ours, quicGo, "no slower?"}}
 	for _, row := range r.rows("transfer") {
-		t = append(t, []string{row, r.transferCell(row, ours), r.transferCell(row, quicGo), yesNo(r.transferReached(row))})
+		t = append(t, []string{row, r.transferCell(row, ours), r.transferCell(row, quicGo), show.YesNo(r.transferReached(row))})
 	}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/raknet-go/raknet/internal/benchnet/show"
 	"github.com/raknet-go/raknet/internal/lab"
 )
 
@@ -41,14 +42,14 @@ func (r *Report) requirements() (all []requirement) {
 		all = append(all, r.ahead("bulk", row, mRate, "MB/s", 2, true, 0, "bulk of 1 KB messages, "+row+" loss each way: more than the others"))
 		if keep, ok := keeps[row]; ok {
 			share := r.median("bulk", row, ours, mRate) / r.median("bulk", lossName(0), ours, mRate)
-			all = append(all, requirement{fmt.Sprintf("bulk, %s loss each way: at least %g of its own loss-free figure", row, keep), number(share, 2), share >= keep})
+			all = append(all, requirement{fmt.Sprintf("bulk, %s loss each way: at least %g of its own loss-free figure", row, keep), show.Number(share, 2), share >= keep})
 		}
 	}
 	if len(r.of("bulk", "narrow", ours)) > 0 {
 		rate, drop := r.median("bulk", "narrow", ours, mRate), r.median("bulk", "narrow", ours, mDropped)
 		all = append(all,
-			requirement{fmt.Sprintf("20 Mbit/s with a queue of 64 KB: at least %g MB/s", narrowRate), number(rate, 2), rate >= narrowRate},
-			requirement{fmt.Sprintf("20 Mbit/s with a queue of 64 KB: at most %g %% of the datagrams dropped there", narrowDrop), number(drop, 2) + " %", drop <= narrowDrop})
+			requirement{fmt.Sprintf("20 Mbit/s with a queue of 64 KB: at least %g MB/s", narrowRate), show.Number(rate, 2), rate >= narrowRate},
+			requirement{fmt.Sprintf("20 Mbit/s with a queue of 64 KB: at most %g %% of the datagrams dropped there", narrowDrop), show.Number(drop, 2) + " %", drop <= narrowDrop})
 	}
 	if rows := r.rows("transfer"); len(rows) > 0 {
 		complete, behind := 0, []string(nil)
@@ -77,7 +78,7 @@ func (r *Report) ahead(kind, row, metric, unit string, decimals int, more bool, 
 		return a < b+tie
 	}
 	own, ok := r.median(kind, row, ours, metric), true
-	reached := number(own, decimals)
+	reached := show.Number(own, decimals)
 	runs := r.of(kind, row, ours)
 	won := 0
 	for i := range runs {
@@ -93,23 +94,23 @@ func (r *Report) ahead(kind, row, metric, unit string, decimals int, more bool, 
 	}
 	for _, l := range libraries[1:] {
 		other := r.median(kind, row, l, metric)
-		reached += fmt.Sprintf(", %s %s", l, number(other, decimals))
+		reached += fmt.Sprintf(", %s %s", l, show.Number(other, decimals))
 		ok = ok && (math.IsNaN(other) || better(own, other)) && !math.IsNaN(own)
 	}
 	return requirement{text, fmt.Sprintf("%s %s; first in %d of %d runs", reached, unit, won, len(runs)), ok}
 }
 
-func (r *Report) verdicts() table {
-	t := table{{"required", "reached", "yes/no"}}
+func (r *Report) verdicts() show.Table {
+	t := show.Table{{"required", "reached", "yes/no"}}
 	for _, q := range r.requirements() {
-		t = append(t, []string{q.text, q.reached, yesNo(q.ok)})
+		t = append(t, []string{q.text, q.reached, show.YesNo(q.ok)})
 	}
 	return t
 }
 
 // laboratory is the table of the scenarios.
-func (r *Report) laboratory() table {
-	t := table{{"scenario", "must reach", "reached", "beside it", "yes/no"}}
+func (r *Report) laboratory() show.Table {
+	t := show.Table{{"scenario", "must reach", "reached", "beside it", "yes/no"}}
 	for i := range lab.Scenarios {
 		s := &lab.Scenarios[i]
 		all := r.of("lab", s.Name, ours)
@@ -126,7 +127,7 @@ func (r *Report) laboratory() table {
 		title := s.Title
 		for _, g := range s.Goals {
 			v := r.labValue(s, g.Metric)
-			t = append(t, []string{title, g.String(), g.Metric.Format(v) + " " + g.Metric.Unit(), r.besides(s), yesNo(g.Reached(v))})
+			t = append(t, []string{title, g.String(), g.Metric.Format(v) + " " + g.Metric.Unit(), r.besides(s), show.YesNo(g.Reached(v))})
 			title = ""
 		}
 		if len(s.Goals) == 0 {

@@ -1,10 +1,11 @@
-package main
+package show
 
 import (
 	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -19,8 +20,9 @@ type Machine struct {
 	ReceiveBuffer, LoadBefore string
 }
 
-func machine() Machine {
-	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Modules: map[string]string{}, LoadBefore: load()}
+// ThisMachine describes this machine, with the versions of the modules named.
+func ThisMachine(modules ...string) Machine {
+	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Modules: map[string]string{}, LoadBefore: Load()}
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
 		m.Kernel = unix.ByteSliceToString(u.Release[:])
@@ -38,8 +40,7 @@ func machine() Machine {
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, d := range info.Deps {
-			switch d.Path {
-			case "github.com/quic-go/quic-go", "github.com/xtaci/kcp-go/v5":
+			if slices.Contains(modules, d.Path) {
 				m.Modules[d.Path] = d.Version
 			}
 		}
@@ -47,8 +48,8 @@ func machine() Machine {
 	return m
 }
 
-// load returns the load averages of 1, 5 and 15 minutes.
-func load() string {
+// Load returns the load averages of 1, 5 and 15 minutes.
+func Load() string {
 	f := strings.Fields(firstLine("/proc/loadavg"))
 	return strings.Join(f[:min(len(f), 3)], " ")
 }
