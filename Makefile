@@ -9,6 +9,7 @@ JOBS    ?= 1
 DURATION ?= 60s
 CYCLES  ?= 10000
 RUNS    ?= 3
+REPEATS ?= 5
 
 .DEFAULT_GOAL := help
 
@@ -77,7 +78,15 @@ lab: ## measure recovery and congestion control in virtual time: testdata/lab, d
 	$(GO) run ./internal/lab/cmd -write . -seeds $(LAB_SEEDS)
 
 .PHONY: bench
-bench: ## run the benchmarks (BENCH=pattern COUNT=n)
+bench: ## measure beside bare sockets, TCP and other libraries: docs/PERFORMANCE.md (18 min of a machine that does nothing else; REPEATS=5)
+	cd internal/bench && $(GO) run . -v -write ../.. -runs $(REPEATS)
+
+.PHONY: bench-quick
+bench-quick: ## the same in less than 3 min: fewer runs, fewer libraries, nothing written
+	cd internal/bench && $(GO) run . -quick
+
+.PHONY: bench-go
+bench-go: ## run the benchmarks of the packages (BENCH=pattern COUNT=n)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .PHONY: bench-net
@@ -89,8 +98,9 @@ bench-net-quick: ## the same in less than 3 min: fewer runs, fewer links, nothin
 	cd internal/benchnet && $(GO) run . -v -quick
 
 .PHONY: nested
-nested: ## vet and test the module of bench-net, which has dependencies of its own
+nested: ## vet and test the modules of bench-net and bench, which have dependencies of their own
 	cd internal/benchnet && $(GO) vet ./... && $(GO) test ./...
+	cd internal/bench && $(GO) vet ./... && $(GO) test ./...
 
 .PHONY: interop
 interop: peers ## talk to other implementations; needs node, npm and tshark, and fails without them

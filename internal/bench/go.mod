@@ -9,6 +9,7 @@ require (
 	github.com/raknet-go/raknet v0.0.0
 	github.com/raknet-go/raknet/internal/benchnet v0.0.0
 	github.com/sandertv/go-raknet v1.15.1
+	github.com/stretchr/testify v1.12.1
 	github.com/xtaci/kcp-go/v5 v5.7.5
 	golang.org/x/sys v0.50.0
 )
@@ -23,6 +24,7 @@ require (
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	github.com/tjfoc/gmsm v1.4.1 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 )

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/raknet-go/raknet/internal/benchnet/show"
 )
 
 func main() {
@@ -35,29 +37,56 @@ func run(args []string) error {
 	flags.StringVar(&p.Libraries, "lib", "", "measure only these libraries, by the start of their names")
 	flags.StringVar(&p.Profile, "profile", "", "write CPU profiles of both ends into this directory")
 	flags.DurationVar(&p.Time, "time", 0, "measure for so long each")
+	write := flags.String("write", "", "write "+documentName+", its drawings and "+dataName+" below this directory, the project's root")
+	from := flags.String("from", "", "measure nothing: read this file, as -write wrote it")
 	verbose := flags.Bool("v", false, "print every measurement as it comes")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil
 	} else if err != nil {
 		return err
 	}
+	runs := false
+	flags.Visit(func(f *flag.Flag) { runs = runs || f.Name == "runs" })
+	if p.Quick && !runs {
+		p.Runs = quickRuns
+	}
+	r, err := p.report(*from, *verbose)
+	if err != nil {
+		return err
+	}
+	fmt.Print(r.Text())
+	if *write != "" {
+		if err := r.write(*write); err != nil {
+			return err
+		}
+	}
+	if failed := r.failures(); len(failed) > 0 {
+		return errors.New(strings.Join(failed, "\n"))
+	}
+	return nil
+}
+
+// quickRuns is how often a quick run measures what does not take long.
+const quickRuns = 3
+
+// report measures, or reads what was measured.
+func (p *Plan) report(from string, verbose bool) (*Report, error) {
+	if from != "" {
+		return read(from)
+	}
 	defer removeENet()
-	began := time.Now()
-	var failed []string
+	r := &Report{Machine: show.ThisMachine(modules...), Quick: p.Quick, Runs: p.Runs, Started: time.Now().UTC().Truncate(time.Second)}
 	for n := range p.Runs {
 		cells := p.cells(n)
 		for i, c := range cells {
 			res := measure(c)
-			if res.Error != "" {
-				failed = append(failed, res.line())
-			}
-			if *verbose {
-				fmt.Printf("[%4ds] run %d, %d of %d: %s\n", int(time.Since(began).Seconds()), n+1, i+1, len(cells), res.line())
+			r.Results = append(r.Results, res)
+			if verbose {
+				fmt.Printf("[%4ds] run %d, %d of %d: %s\n", int(time.Since(r.Started).Seconds()), n+1, i+1, len(cells), res.line())
 			}
 		}
 	}
-	if len(failed) > 0 {
-		return errors.New(strings.Join(failed, "\n"))
-	}
-	return nil
+	r.Seconds = int(time.Since(r.Started).Seconds())
+	r.LoadAfter = show.Load()
+	return r, nil
 }

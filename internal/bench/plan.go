@@ -28,6 +28,14 @@ const (
 	sizeDatagram = 1460
 )
 
+const pingerCount = 64
+
+// rareRuns is in how many of the runs the long measurements are made.
+const rareRuns = 3
+
+// slowRivals are left out of quick runs.
+var slowRivals = []string{tcpUnbuf, kcpGo, sctpName, udpSingle, udpBatch}
+
 // cells returns what a run measures, in order. The libraries take turns in every row, and in
 // every run another begins.
 func (p *Plan) cells(run int) (cells []Cell) {
@@ -39,38 +47,89 @@ func (p *Plan) cells(run int) (cells []Cell) {
 		if !chosen(p.Works, string(c.Work)) || c.Work == Bulk && !chosen(p.Sizes, strconv.Itoa(c.Size)) {
 			return
 		}
-		libraries = slices.DeleteFunc(libraries, func(l string) bool { return !selected(p.Libraries, l) })
+		libraries = slices.DeleteFunc(libraries, func(l string) bool {
+			return !selected(p.Libraries, l) || p.Quick && slices.Contains(slowRivals, l) && !(c.Work == Ping && l == udpSingle)
+		})
 		for i := range libraries {
 			c.Library = libraries[(i+run)%len(libraries)]
 			cells = append(cells, c)
 		}
 	}
-	bulk := func(size int, libraries ...string) {
-		row(Cell{Work: Bulk, Size: size, Warm: 300 * time.Millisecond, Measure: time.Second}, libraries...)
+	p.bulk(row)
+	if p.Quick {
+		p.quick(row, run)
+		return cells
 	}
-	bulk(sizeDatagram, udpSingle, udpBatch, udpOffload)
-	bulk(size100, ours, boundName, tcp, tcpUnbuf, quicGo, kcpGo, sctpName, goRaknet, enetName)
-	bulk(size1k, ours, boundName, tcp, tcpUnbuf, quicGo, kcpGo, sctpName, goRaknet, enetName, oursBatch, boundBatch, oursPlain, boundPlain)
-	bulk(size10k, ours, boundName, tcp, quicGo, kcpGo, sctpName, goRaknet, enetName)
-	bulk(size100k, ours, boundName, tcp, quicGo, kcpGo, sctpName, goRaknet, enetName)
-	bulk(size1m, ours, boundName, tcp, quicGo, kcpGo, sctpName, enetName)
-	ping := func(libraries ...string) {
-		row(Cell{Work: Ping, Size: size100, Warm: 300 * time.Millisecond, Measure: 2 * time.Second}, libraries...)
-	}
-	ping(udpSingle, ours, oursHandlers, tcpUnbuf, quicGo, kcpGo, sctpName, goRaknet, enetName)
+	row(Cell{Work: Ping, Size: size100, Warm: shortWarm, Measure: 2 * time.Second},
+		ours, oursHandlers, udpSingle, tcpUnbuf, quicGo, kcpGo, sctpName, goRaknet, enetName)
 	for _, n := range []int{1, 16, 256} {
-		row(Cell{Work: Connect, Count: n, Warm: 300 * time.Millisecond, Measure: 2 * time.Second}, ours, tcp, quicGo, kcpGo, goRaknet, enetName)
+		row(Cell{Work: Connect, Count: n, Warm: shortWarm, Measure: 2 * time.Second}, ours, tcp, quicGo, kcpGo, goRaknet, enetName)
 	}
-	row(Cell{Work: Pong, Count: pingerCount, Warm: 300 * time.Millisecond, Measure: 2 * time.Second}, ours, rawEcho)
-	for _, n := range []int{1000, 10000} {
-		row(Cell{Work: Idle, Count: n, Reads: true, Warm: time.Second, Measure: 5 * time.Second}, ours)
+	row(Cell{Work: Pong, Count: pingerCount, Warm: shortWarm, Measure: 2 * time.Second}, ours, rawEcho)
+	if run >= rareRuns {
+		return cells
 	}
-	row(Cell{Work: Players, Count: 200, Warm: time.Second, Measure: 4 * time.Second}, ours, goRaknet)
-	row(Cell{Work: Players, Count: 1000, Warm: 2 * time.Second, Measure: 4 * time.Second}, ours)
+	for _, reads := range []bool{true, false} {
+		row(Cell{Work: Idle, Count: 1000, Reads: reads, Warm: time.Second, Measure: 10 * time.Second}, ours)
+	}
+	if run == 0 {
+		row(Cell{Work: Idle, Count: 10000, Reads: true, Warm: time.Second, Measure: 10 * time.Second}, ours)
+	}
+	row(Cell{Work: Players, Count: 200, Warm: 2 * time.Second, Measure: 5 * time.Second}, ours, goRaknet)
+	row(Cell{Work: Players, Count: 1000, Warm: 2 * time.Second, Measure: 5 * time.Second}, ours)
 	return cells
 }
 
-const pingerCount = 64
+const shortWarm = 300 * time.Millisecond
+
+// bulk lists the messages of all sizes.
+func (p *Plan) bulk(row func(Cell, ...string)) {
+	bulk := func(size int, libraries ...string) {
+		c := Cell{Work: Bulk, Size: size, Warm: shortWarm, Measure: time.Second}
+		if p.Quick {
+			c.Measure = 500 * time.Millisecond
+		}
+		row(c, libraries...)
+	}
+	bulk(sizeDatagram, udpOffload, udpBatch, udpSingle)
+	most := []string{ours, boundName, tcp}
+	others := []string{quicGo, kcpGo, sctpName, goRaknet, enetName}
+	if p.Quick {
+		others = []string{quicGo}
+	}
+	bulk(size100, slices.Concat(most, []string{tcpUnbuf}, others)...)
+	at1k := slices.Concat(most, []string{tcpUnbuf}, others)
+	if p.Quick {
+		at1k = append(at1k, enetName)
+	}
+	bulk(size1k, append(at1k, oursBatch, boundBatch, oursPlain, boundPlain)...)
+	if p.Quick {
+		others = nil
+	}
+	bulk(size10k, slices.Concat(most, others)...)
+	if p.Quick {
+		others = []string{quicGo}
+	}
+	bulk(size100k, slices.Concat(most, others)...)
+	if p.Quick {
+		return
+	}
+	// go-raknet takes no message of a megabyte.
+	bulk(size1m, ours, boundName, tcp, quicGo, kcpGo, sctpName, enetName)
+}
+
+// quick lists what is measured beside bulk in a quick run: what there is a requirement for.
+func (p *Plan) quick(row func(Cell, ...string), run int) {
+	row(Cell{Work: Ping, Size: size100, Warm: shortWarm, Measure: time.Second}, ours, oursHandlers, udpSingle)
+	row(Cell{Work: Connect, Count: 16, Warm: shortWarm, Measure: time.Second}, ours, tcp)
+	row(Cell{Work: Pong, Count: pingerCount, Warm: shortWarm, Measure: time.Second}, ours, rawEcho)
+	if run > 0 {
+		return
+	}
+	row(Cell{Work: Idle, Count: 1000, Reads: true, Warm: time.Second, Measure: 5 * time.Second}, ours)
+	row(Cell{Work: Players, Count: 200, Warm: time.Second, Measure: 3 * time.Second}, ours, goRaknet)
+	row(Cell{Work: Players, Count: 1000, Warm: time.Second, Measure: 3 * time.Second}, ours)
+}
 
 // chosen reports whether a list has a word. An empty one has all.
 func chosen(list, word string) bool {
