@@ -49,8 +49,9 @@ func start(c Cell, role, address string) (*process, error) {
 		p.cmd = exec.Command(self, "end", string(text))
 		p.cmd.Env = environment(c.Library)
 	}
-	// It ends with its input. This is for one that no longer reads that.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	// It ends with its input. Pdeathsig is for one that no longer reads that. With a session of
+	// its own it has a priority of its own.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	p.cmd.Stderr = &p.stderr
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
@@ -77,15 +78,20 @@ func start(c Cell, role, address string) (*process, error) {
 // priority is that of both ends, so that what else the machine does changes the figures less.
 const priority = -15
 
-// startFirst starts a process that runs before others, where that is allowed. Its threads
-// have the priority of the thread that starts it.
+// startFirst starts a process that runs before others, where that is allowed.
 func startFirst(cmd *exec.Cmd) error {
+	// Threads have the priority of the thread that starts them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if unix.Setpriority(unix.PRIO_PROCESS, 0, priority) == nil {
 		defer func() { _ = unix.Setpriority(unix.PRIO_PROCESS, 0, 0) }()
 	}
-	return cmd.Start()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	// Where the system gives sessions equal shares, the priority is within one only.
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", cmd.Process.Pid), fmt.Append(nil, priority), 0)
+	return nil
 }
 
 // environment is this process's, without what would change how libraries work, and with
