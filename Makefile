@@ -8,6 +8,7 @@ LAB_SEEDS ?= 20
 JOBS    ?= 1
 DURATION ?= 60s
 CYCLES  ?= 10000
+FLOODS  ?= 1
 RUNS    ?= 3
 REPEATS ?= 5
 
@@ -68,6 +69,19 @@ sim: ## play SEEDS scenarios in virtual time (default 20000) and the whole hands
 soak: ## scenarios that nobody played before for DURATION (default 60s), then CYCLES connections over loopback (default 10000)
 	$(GO) test -count=1 -timeout 0 -v -run 'TestSim$$' ./internal/netsim -args -first=$$(date +%s)000000 -seeds=1 -for=$(DURATION)
 	$(GO) test -count=1 -timeout 0 -v -run 'TestConnectAndClose$$' . -args -cycles=$(CYCLES)
+
+.PHONY: vectors
+vectors: ## damage every byte of every hostile vector in every way (FLOODS=8: an eighth of the bytes of floods)
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; export GOGC=400; \
+	for p in offline arq session endpoint; do $(GO) test -c -o "$$dir/$$p" ./internal/$$p || exit 1; done; \
+	play() { (cd internal/$$1 && "$$dir/$$1" -test.timeout 1h -test.v -test.run 'Damaged|EveryPrefix' -exhaustive -part=$$2 -floods=$(FLOODS)); }; \
+	play offline 0/1 || exit 1; \
+	cores=$$(getconf _NPROCESSORS_ONLN); pids=""; failed=0; \
+	for i in $$(seq 0 $$((cores - 1))); do \
+		(play endpoint $$i/$$cores && play arq $$i/$$cores && play session $$i/$$cores) & pids="$$pids $$!"; \
+	done; \
+	for pid in $$pids; do wait $$pid || failed=1; done; \
+	exit $$failed
 
 .PHONY: mutants
 mutants: ## put faults into the engine, one after the other, and see the simulation catch each

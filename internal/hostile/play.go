@@ -125,7 +125,7 @@ func (p *Player) learn(v *Vector) {
 	p.known, p.damage = map[apart]struct{}{}, damage{k: -1}
 	first := map[uint64]int{}
 	note := func() {
-		state, k := p.Subject.State(), len(p.intact)
+		state, k := p.state(), len(p.intact)
 		if _, again := first[state]; !again {
 			first[state] = k
 		}
@@ -161,7 +161,7 @@ func (p *Player) walk(c change) {
 			}
 			continue
 		}
-		state := p.Subject.State()
+		state := p.state()
 		if state == p.intact[k+1] {
 			p.unproven = p.unproven[:0]
 			p.at = p.same[k+1]
@@ -229,7 +229,7 @@ func (p *Player) end() {
 	if !p.live {
 		return
 	}
-	if len(p.unproven) > 0 && p.Subject.State() != p.intact[p.at] {
+	if len(p.unproven) > 0 && p.state() != p.intact[p.at] {
 		p.blame()
 	}
 	p.discard()
@@ -282,12 +282,21 @@ func (p *Player) blame() {
 	for _, d := range suspects {
 		p.reach(d.k)
 		p.receive(d.k, d.change)
-		if p.Subject.State() != p.intact[d.k] {
+		if p.state() != p.intact[d.k] {
 			p.Fatalf("was dropped, and left something behind")
 		}
 		p.discard()
 	}
 	p.Fatalf("of %d datagrams that were dropped none left anything behind, but all of them did", len(suspects))
+}
+
+// state returns the subject's state, and sees to it that the memory that this takes is not
+// held against the subject.
+func (p *Player) state() uint64 {
+	before := p.allocated()
+	state := p.Subject.State()
+	p.memory += p.allocated() - before
+	return state
 }
 
 // allocated returns how much memory the process has asked for so far.
@@ -314,7 +323,11 @@ func (p *Player) where() string {
 	if len(b) > 64 {
 		b, more = b[:64], fmt.Sprintf(" and %d bytes more", len(b)-64)
 	}
-	return fmt.Sprintf("%s, datagram %d damaged, now %x%s", p.vector.ID, p.damage.k, b, more)
+	which := "undamaged"
+	if p.damage.k >= 0 {
+		which = fmt.Sprintf("datagram %d damaged", p.damage.k)
+	}
+	return fmt.Sprintf("%s, %s, now %x%s", p.vector.ID, which, b, more)
 }
 
 // panicking adds to a panic what was played.

@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"flag"
+	"iter"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,18 +61,36 @@ var everyChange = func() (all [256]byte) {
 // vector: d cut off before a byte, for every byte, and d with that byte changed to each of
 // the 255 others. What f is given is only valid until it returns.
 func (s *Scope) Damage(d []byte, k int, f func(damaged []byte)) {
-	if !s.includes(k) {
-		return
-	}
 	b := append([]byte(nil), d...)
-	for i := 0; i < len(d); i += s.stride(d) {
-		if !s.mine() {
-			continue
+	for i := range s.Bytes(d, k) {
+		s.damage(b, d, i, f)
+	}
+}
+
+// Bytes yields which bytes of d Damage damages.
+func (s *Scope) Bytes(d []byte, k int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if !s.includes(k) {
+			return
 		}
-		for _, x := range s.changes() {
-			f(change{i, x}.apply(b, d))
-			b[i] = d[i]
+		for i := 0; i < len(d); i += s.stride(d) {
+			if s.mine() && !yield(i) {
+				return
+			}
 		}
+	}
+}
+
+// DamageAt calls f with what Damage does to byte i of d.
+func (s *Scope) DamageAt(d []byte, i int, f func(damaged []byte)) {
+	s.damage(append([]byte(nil), d...), d, i, f)
+}
+
+// damage damages byte i of b, a copy of d, in every way, and restores it.
+func (s *Scope) damage(b, d []byte, i int, f func(damaged []byte)) {
+	for _, x := range s.changes() {
+		f(change{i, x}.apply(b, d))
+		b[i] = d[i]
 	}
 }
 

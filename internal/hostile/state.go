@@ -126,9 +126,10 @@ func (p *Fingerprints) elements(t reflect.Type) adder {
 
 func (p *Fingerprints) fields(t reflect.Type) adder {
 	if t == bufferType {
+		b, _ := t.FieldByName("B")
+		n, _ := t.FieldByName("N")
 		return func(v reflect.Value) {
-			n := v.FieldByName("N").Int()
-			p.add(maphash.Bytes(hashSeed, v.FieldByName("B").Bytes()[:n]))
+			p.add(maphash.Bytes(hashSeed, v.Field(b.Index[0]).Bytes()[:v.Field(n.Index[0]).Int()]))
 		}
 	}
 	type field struct {

@@ -16,28 +16,12 @@ import (
 	"github.com/raknet-go/raknet/protocol"
 )
 
-// instant is a test whose cleanups are run by hand: a million of them would take memory.
-type instant struct {
-	testing.TB
-	cleanups []func()
-}
-
-func (i *instant) Helper()          {}
-func (i *instant) Cleanup(f func()) { i.cleanups = append(i.cleanups, f) }
-
-func (i *instant) finish() {
-	for _, f := range slices.Backward(i.cleanups) {
-		f()
-	}
-	i.cleanups = i.cleanups[:0]
-}
-
 // damagedSession is the connection that damaged vectors are played against.
 type damagedSession struct {
 	*stage
 	play      *hostile.Player
 	prints    *hostile.Fingerprints
-	now       *instant
+	now       *hostile.Instant
 	own       int64 // buffers that the connection had in the vector's state
 	datagrams int   // received
 	bytes     int
@@ -166,7 +150,7 @@ func (d *damagedSession) Finish() {
 }
 
 func (d *damagedSession) Discard() {
-	d.now.finish() // releases everything and counts buffers
+	d.now.Finish() // releases everything and counts buffers
 	if d.Deadline() != monotime.Never || d.Pending() {
 		d.play.Fatalf("a dead connection has something to do")
 	}
@@ -237,12 +221,12 @@ func (d *damagedSession) goOn() {
 // always has half of a split message or a message that waits for another, and speaks itself.
 type calmSession struct {
 	*rig
-	now    *instant
+	now    *hostile.Instant
 	prints *hostile.Fingerprints
 }
 
 func (c *calmSession) Begin()        { c.rig = connectedServer(c.now, Config{}) }
-func (c *calmSession) End()          { c.now.finish() }
+func (c *calmSession) End()          { c.now.Finish() }
 func (c *calmSession) State() uint64 { return c.prints.Of(&c.Conn) }
 
 func (c *calmSession) Step(i int) {
@@ -285,8 +269,8 @@ func TestHostileVectorsDamaged(t *testing.T) {
 		"Engine.stats", "Conn.controls", "keepalive.pongsSent", "keepalive.pongsHeld", // these only count
 		"Conn.strikes", "credit.left", // what a dropped datagram costs
 		"keepalive.lastHeard", "Engine.refused", "reassembler.last") // what one that was refused for want of room may change
-	player.Subject = &damagedSession{play: &player, prints: prints, now: &instant{TB: t}}
-	bystander := hostile.NewBystander(t, &calmSession{now: &instant{TB: t}, prints: hostile.NewFingerprints()}, 200)
+	player.Subject = &damagedSession{play: &player, prints: prints, now: &hostile.Instant{TB: t}}
+	bystander := hostile.NewBystander(t, &calmSession{now: &hostile.Instant{TB: t}, prints: hostile.NewFingerprints()}, 200)
 	player.Between = bystander.Look
 	for _, v := range connectedVectors(t) {
 		player.Play(&v)
