@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
+	"strings"
 )
 
 // runEnd is the whole of an end's process: it prints that it is ready, and obeys until its
@@ -79,7 +80,7 @@ func profile(c *Cell) (finish func(), err error) {
 	if c.Profile == "" {
 		return func() {}, nil
 	}
-	f, err := os.Create(filepath.Join(c.Profile, fmt.Sprintf("%s-%d-%s-%s-%d.pprof", c.Work, max(c.Size, c.Count), c.Library, c.Role, c.Run)))
+	f, err := os.Create(filepath.Join(c.Profile, strings.ReplaceAll(fmt.Sprintf("%s-%d-%s-%s-%d.pprof", c.Work, max(c.Size, c.Count), c.Library, c.Role, c.Run), "/", "-")))
 	if err != nil {
 		return nil, err
 	}
