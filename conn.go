@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/raknet-go/raknet/internal/endpoint"
@@ -15,16 +16,16 @@ import (
 // be called by any number of goroutines at once. A Conn comes from a [Dialer] or a
 // [Listener] and is complete from the start; its zero value is of no use.
 type Conn struct {
-	ec            *endpoint.Conn
-	local, remote net.Addr
-	events        []TraceEvent // scratch of the goroutine that calls Tracer.ConnEvents
+	ec     *endpoint.Conn
+	remote atomic.Pointer[net.UDPAddr] // nil: nobody asked yet, or the carrier has addresses of its own
+	events *[]TraceEvent               // scratch of the goroutine that calls Tracer.ConnEvents; nil: none yet
 }
 
 var _ net.Conn = (*Conn)(nil)
 
 // newConn dresses an endpoint's connection.
 func newConn(ec *endpoint.Conn) *Conn {
-	return &Conn{ec: ec, local: ec.LocalAddr(), remote: peerAddr(ec.Peer())}
+	return &Conn{ec: ec}
 }
 
 // peerAddr returns the address of a peer as the user knows it: what its carrier
@@ -131,10 +132,19 @@ func (c *Conn) Close() error {
 }
 
 // LocalAddr returns the address of the socket on this side, a [*net.UDPAddr] on UDP.
-func (c *Conn) LocalAddr() net.Addr { return c.local }
+func (c *Conn) LocalAddr() net.Addr { return c.ec.LocalAddr() }
 
 // RemoteAddr returns the address of the peer, a [*net.UDPAddr] on UDP.
-func (c *Conn) RemoteAddr() net.Addr { return c.remote }
+func (c *Conn) RemoteAddr() net.Addr {
+	p := c.ec.Peer()
+	if p.Addr != nil {
+		return p.Addr
+	}
+	if c.remote.Load() == nil {
+		c.remote.CompareAndSwap(nil, net.UDPAddrFromAddrPort(p.AddrPort))
+	}
+	return c.remote.Load()
+}
 
 // SetDeadline sets the read and the write deadline.
 func (c *Conn) SetDeadline(t time.Time) error { return c.opError("set", c.ec.SetDeadline(t)) }
@@ -181,7 +191,7 @@ func (c *Conn) opError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return opError(op, c.local, c.remote, callError(err))
+	return opError(op, c.LocalAddr(), c.RemoteAddr(), callError(err))
 }
 
 // ofContext replaces the plain error of a context that ended by one that also

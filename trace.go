@@ -74,12 +74,16 @@ func (t *Tracer) trace(cfg *endpoint.Config) {
 		c := ec.User().(*Conn)
 		for len(records) > 0 {
 			n := min(len(records), traceChunk)
-			c.events = c.events[:0]
+			if c.events == nil {
+				c.events = new([]TraceEvent)
+			}
+			events := (*c.events)[:0]
 			for i := range records[:n] {
-				c.events = append(c.events, traceEvent(ec, &records[i]))
+				events = append(events, traceEvent(ec, &records[i]))
 			}
 			records = records[n:]
-			t.ConnEvents(c, c.events)
+			t.ConnEvents(c, events)
+			*c.events = events
 		}
 	}
 	cfg.TraceEnd = func(ec *endpoint.Conn) { t.closed(ec.User().(*Conn)) }

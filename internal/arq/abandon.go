@@ -16,8 +16,13 @@ func (e *Engine) Abandon() {
 	for e.oldest != nil {
 		e.freePacket(e.oldest)
 	}
-	for i := range e.queue.level {
-		l := &e.queue.level[i]
+	var none sendQueue
+	queue := e.queue
+	if queue == nil {
+		queue = &none
+	}
+	for i := range queue.level {
+		l := &queue.level[i]
 		for l.lost.head != nil {
 			e.freePacket(l.lost.head)
 		}

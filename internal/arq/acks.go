@@ -14,10 +14,10 @@ import (
 // byte more. A sender finds nothing on record for what it knows already.
 type ackQueue struct {
 	ranges  rangeSet
-	echoes  [ackEchoes + 1]rangeSet // what was new in the last ACKs, the newest first
-	lossy   int                     // datagrams to go until the path counts as clean
-	since   monotime.Time           // when the oldest pending one came; Never when none is pending
-	waiting int                     // bytes of datagrams noted since the last ACK was written
+	echoes  *[ackEchoes + 1]rangeSet // what was new in the last ACKs, the newest first; nil: the path is clean
+	lossy   int                      // datagrams to go until the path counts as clean
+	since   monotime.Time            // when the oldest pending one came; Never when none is pending
+	waiting int                      // bytes of datagrams noted since the last ACK was written
 	urgent  bool
 	partial bool // the last ACK left a part for the next, which has the echoes in it already
 }
@@ -49,9 +49,13 @@ const (
 func (q *ackQueue) init() {
 	q.ranges.init(ackRanges)
 	q.since, q.waiting, q.urgent = monotime.Never, 0, false
-	q.lossy = 0
-	for i := range q.echoes {
-		q.echoes[i].init(echoRanges)
+	q.lossy, q.echoes = 0, nil
+}
+
+// rest gives back memory, and forgets what it says again, which nobody has missed since.
+func (q *ackQueue) rest() {
+	if !q.pending() {
+		q.ranges.spans, q.echoes = nil, nil
 	}
 }
 
@@ -116,6 +120,12 @@ func (q *ackQueue) append(dst []byte, maxSize int) []byte {
 // echo adds what the last ACKs named to what the next one names, and remembers what
 // is new in it.
 func (q *ackQueue) echo() {
+	if q.echoes == nil {
+		q.echoes = new([ackEchoes + 1]rangeSet)
+		for i := range q.echoes {
+			q.echoes[i].init(echoRanges)
+		}
+	}
 	oldest := q.echoes[ackEchoes]
 	copy(q.echoes[1:], q.echoes[:ackEchoes])
 	oldest.spans = append(oldest.spans[:0], q.ranges.spans[max(0, q.ranges.len()-echoRanges):]...)

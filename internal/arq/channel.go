@@ -1,7 +1,5 @@
 package arq
 
-import "github.com/raknet-go/raknet/protocol"
-
 // orderChannel is the receiving end of one ordering channel. It owns both ordered
 // release and the filter for sequenced messages, because the two share the
 // channel's ordering index: an ordered message uses an index up; a sequenced one
@@ -184,7 +182,7 @@ func (c *orderChannel) pop() {
 // orderChannels are the ordering channels of one connection, made when first used,
 // and what waits in all of them.
 type orderChannels struct {
-	channel [protocol.OrderingChannels]*orderChannel
+	channel []*orderChannel // up to the highest used so far; nil: not used yet
 	first   int64
 	hold    holdBudget
 }
@@ -196,10 +194,21 @@ func (o *orderChannels) init(first int64, maxMessages, maxBytes int) {
 	o.hold.init(maxMessages, maxBytes)
 }
 
+// of returns channel ch, nil if it was not used yet.
+func (o *orderChannels) of(ch uint8) *orderChannel {
+	if int(ch) < len(o.channel) {
+		return o.channel[ch]
+	}
+	return nil
+}
+
 // get returns channel ch, which must be below OrderingChannels.
 func (o *orderChannels) get(ch uint8) *orderChannel {
-	if c := o.channel[ch]; c != nil {
+	if c := o.of(ch); c != nil {
 		return c
+	}
+	if more := int(ch) + 1 - len(o.channel); more > 0 {
+		o.channel = append(o.channel, make([]*orderChannel, more)...)
 	}
 	c := new(orderChannel)
 	c.init(o.first, &o.hold)
@@ -209,7 +218,7 @@ func (o *orderChannels) get(ch uint8) *orderChannel {
 
 // next returns the index that channel ch expects, without making the channel.
 func (o *orderChannels) next(ch uint8) int64 {
-	if c := o.channel[ch]; c != nil {
+	if c := o.of(ch); c != nil {
 		return c.next
 	}
 	return o.first

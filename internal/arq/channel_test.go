@@ -274,7 +274,7 @@ func TestChannelsAreIndependentAndMadeAtFirstUse(t *testing.T) {
 	wantNoLeak(t)
 	var o orderChannels
 	o.init(1<<24-1, 100, 1<<20)
-	if !o.wants(31, 0xffffff) || o.wants(31, 0) || !o.holds(31, 0) || o.holds(31, 0xfffffe) || o.channel[31] != nil {
+	if !o.wants(31, 0xffffff) || o.wants(31, 0) || !o.holds(31, 0) || o.holds(31, 0xfffffe) || o.of(31) != nil {
 		t.Fatal("an unused channel expects its first index, and asking does not make it")
 	}
 	b := pool.Get(pool.ClassRead)

@@ -163,7 +163,7 @@ func (d *damagedEngine) bounds() {
 		what      string
 		now, most int
 	}{
-		{"bytes of unfinished messages", e.reasm.reserved, e.limits.ReassemblyBytes},
+		{"bytes of unfinished messages", e.reasm.holds(), e.limits.ReassemblyBytes},
 		{"unfinished messages", e.reasm.len(), e.limits.ReassemblyGroups},
 		{"waiting messages", e.order.hold.messages, e.limits.HeldMessages},
 		{"bytes of waiting messages", e.order.hold.bytes, e.limits.HeldBytes},

@@ -46,7 +46,13 @@ type Config struct {
 	Trace *TraceRing
 	// RoundTrip is what was learned of the round trip before the connection began; 0 if nothing.
 	RoundTrip time.Duration
+
+	settled *Limits // what Limits comes to, once for all engines; nil: each finds out
 }
+
+// Settle makes the engines that are started with c, or with copies of it, share one copy of
+// the limits as they are now.
+func (c *Config) Settle() { c.settled = c.Limits.withDefaults() }
 
 // Message is what Send takes.
 type Message struct {
@@ -99,12 +105,12 @@ type outChannel struct {
 // concurrent use.
 type Engine struct {
 	mtu    int
-	limits Limits
+	limits *Limits
 	cc     Controller
 	first  int64 // FirstOrder, for our channels made later
 
 	// Sending.
-	queue          sendQueue
+	queue          *sendQueue // nil: nothing was sent for a while
 	channels       []outChannel
 	nextSplit      uint16
 	nextReliable   int64
@@ -134,7 +140,7 @@ type Engine struct {
 	nacks      nackQueue
 	refused    rangeSet // datagrams above the highest accepted that were refused
 	reliable   reliableWindow
-	reasm      reassembler
+	reasm      *reassembler // nil: no message is in parts
 	order      orderChannels
 	ready      []Delivery
 	readyHead  int
@@ -144,13 +150,16 @@ type Engine struct {
 	broken     bool
 	ackRides   bool // the frame set just sent takes the pending ACK along
 
-	stats Stats
+	stats Counters
 	trace *tracer // nil: nobody wants to know
 }
 
 // Init prepares e for a connection that starts now.
 func (e *Engine) Init(now monotime.Time, c *Config) {
-	*e = Engine{mtu: c.MTU, limits: c.Limits.withDefaults(), first: c.FirstOrder}
+	*e = Engine{mtu: c.MTU, limits: c.settled, first: c.FirstOrder}
+	if e.limits == nil {
+		e.limits = c.Limits.withDefaults()
+	}
 	controller := c.Controller
 	if controller == nil {
 		controller = NewModel
@@ -207,11 +216,30 @@ func (e *Engine) SetUnread(bytes int) { e.unread = bytes }
 // and the connection should end.
 func (e *Engine) Broken() bool { return e.broken }
 
-// Rest gives back memory that only a transfer needs. It is for a moment in which little
-// was sent for a while.
-func (e *Engine) Rest() {
+// Rest gives back memory that only traffic needs. It is for a moment in which little
+// was sent for a while; what is in use stays.
+func (e *Engine) Rest(now monotime.Time) {
+	e.sent.trim(now.Add(-2 * e.rtt.rto()))
 	e.sent.rest()
 	e.free, e.freeCount = nil, 0
+	if e.Drained() {
+		e.queue = nil
+	}
+	if e.reasm.len() == 0 {
+		e.reasm = nil
+	}
+	e.repeats.recent = nil
+	if e.receiptHead == len(e.receipts) {
+		e.receipts, e.receiptHead = nil, 0
+	}
+	if e.readyHead == len(e.ready) {
+		e.ready, e.readyHead = nil, 0
+	}
+	if now.Sub(e.inWindowAt) < restPause {
+		return
+	}
+	e.arrivals.rest()
+	e.acks.rest()
 }
 
 // MTU returns the negotiated size.
@@ -219,11 +247,11 @@ func (e *Engine) MTU() int { return e.mtu }
 
 // Stats fills s.
 func (e *Engine) Stats(s *Stats) {
-	*s = e.stats
+	*s = Stats{Counters: e.stats}
 	s.Stale = e.order.hold.stale
-	s.ReassemblyBytes, s.HeldMessages, s.HeldBytes = e.reasm.reserved, e.order.hold.messages, e.order.hold.bytes
+	s.ReassemblyBytes, s.HeldMessages, s.HeldBytes = e.reasm.holds(), e.order.hold.messages, e.order.hold.bytes
 	s.RTT, s.RTTVar, s.MinRTT = e.rtt.srtt, e.rtt.rttvar, e.rtt.min
-	s.CongestionWindow, s.BytesInFlight, s.SendQueueBytes = e.cc.Window(), e.inFlight, e.queue.bytes
+	s.CongestionWindow, s.BytesInFlight, s.SendQueueBytes = e.cc.Window(), e.inFlight, e.queue.waiting()
 }
 
 // Close returns every buffer. The engine is of no use afterwards, but its methods
@@ -307,6 +335,9 @@ func flowOf(f *wire.Frame) uint8 {
 func (e *Engine) sendWhole(now monotime.Time, f *wire.Frame, m *Message) {
 	size := wire.FrameHeaderSize(f.Reliability, false) + len(m.Payload)
 	channel := flowOf(f)
+	if e.queue == nil {
+		e.queue = new(sendQueue)
+	}
 	p := e.queue.open(m.Priority, channel, size, e.maxPayload())
 	if p == nil {
 		buf := pool.Get(e.maxPayload())
@@ -341,6 +372,9 @@ func (e *Engine) sendSplit(f *wire.Frame, m *Message) {
 	e.nextSplit++
 	record := &message{receipt: m.ReceiptID, remaining: int32(len(cut.bufs)), split: true}
 	header := wire.FrameHeaderSize(f.Reliability, true)
+	if e.queue == nil {
+		e.queue = new(sendQueue)
+	}
 	for i, buf := range cut.bufs {
 		f.SplitIndex = uint32(i)
 		wire.AppendFrameHeader(buf.B[:wire.DatagramHeaderSize], f, buf.N-wire.DatagramHeaderSize-header)

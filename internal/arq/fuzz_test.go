@@ -266,8 +266,12 @@ func checkSums(t testing.TB, e *Engine) {
 		}
 	}
 	lost := map[*packet]bool{}
-	for i := range e.queue.level {
-		l := &e.queue.level[i]
+	queue := e.queue
+	if queue == nil {
+		queue = new(sendQueue)
+	}
+	for i := range queue.level {
+		l := &queue.level[i]
 		waiting := 0
 		for _, f := range l.flows {
 			for p := f.head; p != nil; p = p.next {
@@ -311,8 +315,8 @@ func checkSums(t testing.TB, e *Engine) {
 		}
 	}
 	switch {
-	case held != e.held || queued != e.queue.bytes || held < 0:
-		t.Fatalf("%d bytes held, %d of them queued; counted %d and %d", held, queued, e.held, e.queue.bytes)
+	case held != e.held || queued != e.queue.waiting() || held < 0:
+		t.Fatalf("%d bytes held, %d of them queued; counted %d and %d", held, queued, e.held, e.queue.waiting())
 	case e.Drained() && held != 0:
 		t.Fatalf("drained with %d bytes held", held)
 	case len(split) != e.splits || e.splits > splitsInFlight:
@@ -321,8 +325,8 @@ func checkSums(t testing.TB, e *Engine) {
 		t.Fatalf("reliable indexes %d to %d are out", e.oldest.firstReliable, e.nextReliable)
 	case e.sent.next-e.sent.base > datagramsInFlight:
 		t.Fatalf("%d datagrams on record", e.sent.next-e.sent.base)
-	case e.reasm.reserved < 0 || e.reasm.reserved > e.limits.ReassemblyBytes:
-		t.Fatalf("reassembly holds %d of %d bytes", e.reasm.reserved, e.limits.ReassemblyBytes)
+	case e.reasm.holds() < 0 || e.reasm.holds() > e.limits.ReassemblyBytes:
+		t.Fatalf("reassembly holds %d of %d bytes", e.reasm.holds(), e.limits.ReassemblyBytes)
 	case e.order.hold.messages < 0 || e.order.hold.bytes < 0:
 		t.Fatalf("order holds %d messages of %d bytes", e.order.hold.messages, e.order.hold.bytes)
 	}

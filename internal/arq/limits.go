@@ -41,8 +41,8 @@ type Limits struct {
 	UnreliableAge time.Duration
 }
 
-// withDefaults returns l with every zero field set.
-func (l Limits) withDefaults() Limits {
+// withDefaults returns a copy of l with every zero field set.
+func (l Limits) withDefaults() *Limits {
 	def := func(v *int, d int) {
 		if *v <= 0 {
 			*v = d
@@ -62,7 +62,7 @@ func (l Limits) withDefaults() Limits {
 	if l.UnreliableAge <= 0 {
 		l.UnreliableAge = time.Second
 	}
-	return l
+	return &l
 }
 
 // Bounds that no user sets.
@@ -91,6 +91,9 @@ const (
 	// number lies far above it is taken: a peer that was cut off goes on so, while on a
 	// connection that works only somebody else, who guesses, does. Arbitrary.
 	jumpPause = time.Second
+	// restPause is how long nothing may have come before what it takes to tell late datagrams
+	// apart is given up: longer than the network holds one back. Arbitrary.
+	restPause = time.Second
 	// promptAcks is how many of a connection's first datagrams are acknowledged at
 	// once: the peer is probing the path and has no round trip to go by. Arbitrary.
 	promptAcks = 16

@@ -7,7 +7,7 @@ import (
 )
 
 func TestZeroLimitsAreDefaults(t *testing.T) {
-	v := reflect.ValueOf(Limits{}.withDefaults())
+	v := reflect.ValueOf(*Limits{}.withDefaults())
 	for i := range v.NumField() {
 		if v.Field(i).IsZero() {
 			t.Errorf("%s has no default", v.Type().Field(i).Name)

@@ -203,17 +203,33 @@ func (r *reassembler) expire(now monotime.Time) (lost int) {
 
 // deadline returns when the next group expires, or Never.
 func (r *reassembler) deadline() monotime.Time {
-	if r.oldest == nil {
+	if r == nil || r.oldest == nil {
 		return monotime.Never
 	}
 	return r.oldest.progress.Add(r.maxAge)
 }
 
 // len returns the number of unfinished messages.
-func (r *reassembler) len() int { return len(r.groups) }
+func (r *reassembler) len() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.groups)
+}
+
+// holds returns how much of the bound on memory is reserved.
+func (r *reassembler) holds() int {
+	if r == nil {
+		return 0
+	}
+	return r.reserved
+}
 
 // close drops every group.
 func (r *reassembler) close() {
+	if r == nil {
+		return
+	}
 	for r.oldest != nil {
 		r.discard(r.oldest)
 	}

@@ -13,7 +13,6 @@ func (e *Engine) initReceive(c *Config) {
 	e.nacks.init()
 	e.refused.init(refusedRanges)
 	e.reliable.init(c.FirstReliable)
-	e.reasm.init(e.limits.ReassemblyBytes, e.limits.ReassemblyGroups, e.limits.MessageParts, e.limits.ReassemblyAge)
 	e.order.init(c.FirstOrder, e.limits.HeldMessages, e.limits.HeldBytes)
 }
 
@@ -143,6 +142,7 @@ func (e *Engine) inspect(frames []byte) Verdict {
 	var f wire.Frame
 	reliable, waits, wanted := false, false, false
 	var ask reasmAsk
+	var parts *reassembler
 	for it.Next(&f) {
 		if f.Reliability.IsReliable() {
 			reliable = true
@@ -158,10 +158,13 @@ func (e *Engine) inspect(frames []byte) Verdict {
 		}
 		if f.Split {
 			part := fragmentOf(&f)
-			if e.reasm.precheck(&part) {
+			if parts == nil {
+				parts = e.parts()
+			}
+			if parts.precheck(&part) {
 				return VerdictMalformed
 			}
-			if !e.reasm.room(&ask, &part, len(f.Payload)) {
+			if !parts.room(&ask, &part, len(f.Payload)) {
 				return VerdictRefused
 			}
 		}
@@ -187,6 +190,16 @@ func (e *Engine) inspect(frames []byte) Verdict {
 	return VerdictAccepted
 }
 
+// parts returns what puts messages together, or one that could.
+func (e *Engine) parts() *reassembler {
+	if e.reasm != nil {
+		return e.reasm
+	}
+	r := new(reassembler)
+	r.init(e.limits.ReassemblyBytes, e.limits.ReassemblyGroups, e.limits.MessageParts, e.limits.ReassemblyAge)
+	return r
+}
+
 func fragmentOf(f *wire.Frame) fragment {
 	return fragment{rel: f.Reliability, channel: f.Channel, order: int64(f.Order), seq: int64(f.Sequence),
 		id: f.SplitID, index: f.SplitIndex, count: f.SplitCount}
@@ -208,6 +221,7 @@ func (e *Engine) apply(now monotime.Time, b *pool.Buffer, f *wire.Frame) (urgent
 		return false
 	}
 	part := fragmentOf(f)
+	e.reasm = e.parts()
 	d, done, _ := e.reasm.add(now, &part, pool.Share(b, f.Payload))
 	if done {
 		e.whole(part.order, uint32(part.seq), d)

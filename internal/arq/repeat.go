@@ -17,9 +17,9 @@ import (
 // Reliable message twice.
 type repeater struct {
 	off    bool
-	loss   float64 // share of datagrams lost lately
-	budget int     // bytes that may ride along
-	recent [maxRepeats]sentPacket
+	loss   float64                 // share of datagrams lost lately
+	budget int                     // bytes that may ride along
+	recent *[maxRepeats]sentPacket // nil: nothing left lately that may ride along
 }
 
 // sentPacket is a packet, as long as its record is not used anew.
@@ -92,8 +92,19 @@ func (r *repeater) level() (n int) {
 	return n
 }
 
+// remembered is how many of the recent ones may ride along.
+func (r *repeater) remembered() int {
+	if r.recent == nil {
+		return 0
+	}
+	return r.level()
+}
+
 // remember notes that p left for the first time.
 func (r *repeater) remember(p *packet) {
+	if r.recent == nil {
+		r.recent = new([maxRepeats]sentPacket)
+	}
 	copy(r.recent[1:], r.recent[:])
 	r.recent[0] = sentPacket{p, p.serial}
 }
@@ -128,7 +139,7 @@ func (e *Engine) repeat(now monotime.Time, p *packet, d *sentDatagram) *pool.Buf
 	c := e.riders(p, d, e.cc.Window()/repeatWindow)
 	if e.quiet() {
 		c.addOverdue(e, now, true)
-		for i := range r.level() {
+		for i := range r.remembered() {
 			if q := r.recent[i].get(); q != nil && q.place == nowhere && q.number != p.number {
 				c.repeat(e, q)
 			}

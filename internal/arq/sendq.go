@@ -62,12 +62,23 @@ func (l *sendLevel) flow(channel uint8) *sendFlow {
 }
 
 func (q *sendQueue) empty() bool {
+	if q == nil {
+		return true
+	}
 	for i := range q.level {
 		if !q.level[i].empty() {
 			return false
 		}
 	}
 	return true
+}
+
+// waiting returns how many bytes of frames never left.
+func (q *sendQueue) waiting() int {
+	if q == nil {
+		return 0
+	}
+	return q.bytes
 }
 
 // wake prepares a level that is about to get its first packet: what it did not use
@@ -144,6 +155,9 @@ func (q *sendQueue) open(pr protocol.Priority, channel uint8, size, limit int) *
 func (e *Engine) pick(now monotime.Time) *packet {
 	var best *packet
 	var pass uint64
+	if e.queue == nil {
+		return nil
+	}
 	for _, pr := range rank {
 		l := &e.queue.level[pr]
 		if best != nil && l.pass >= pass {

@@ -36,7 +36,7 @@ func (d *sentDatagram) carried() *packet {
 }
 
 // sentSlotsMin is the first size of the record. Arbitrary.
-const sentSlotsMin = 16
+const sentSlotsMin = 4
 
 // sentRing is the record of transmissions, by datagram number: a power-of-two ring
 // that grows up to datagramsInFlight and holds the numbers from base to next.
@@ -94,7 +94,7 @@ func (r *sentRing) trim(before monotime.Time) {
 // That is not for every moment in which all is acknowledged, which comes often where the
 // round trip is short.
 func (r *sentRing) rest() {
-	if r.base == r.next && len(r.slots) > sentSlotsMin {
+	if r.base == r.next {
 		r.slots = nil
 	}
 }

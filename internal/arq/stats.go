@@ -17,6 +17,11 @@ type Stats struct {
 	// and HeldBytes what waits for a missing ordered message: the gauges of the bounds
 	// of the same names in Limits.
 	ReassemblyBytes, HeldMessages, HeldBytes int
+	Counters
+}
+
+// Counters are what an engine counts.
+type Counters struct {
 	// DatagramsSent and DatagramsReceived count every datagram, ACKs and NACKs included.
 	DatagramsSent, DatagramsReceived uint64
 	// BytesSent and BytesReceived count UDP payload.

@@ -247,7 +247,7 @@ func TestWavesOfMessagesReuseMemoryUntilTheConnectionRests(t *testing.T) {
 	if len(e.sent.slots) != slots || e.freeCount < free {
 		t.Errorf("the next wave made %d slots and %d packets of %d and %d", len(e.sent.slots), e.freeCount, slots, free)
 	}
-	e.Rest()
+	e.Rest(1 << 50)
 	if e.sent.slots != nil || e.free != nil || e.freeCount != 0 {
 		t.Error("memory is kept at rest")
 	}

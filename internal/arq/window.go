@@ -1,15 +1,22 @@
 package arq
 
+import "math/bits"
+
 // arrivals remembers which datagram numbers came. The original engine does not,
 // and so delivers the unreliable messages of a duplicated datagram twice.
+//
+// While everything comes in order, next says it all. There is a bitmap once a number
+// was skipped, until the connection rests.
 type arrivals struct {
-	next int64 // one above the highest number accepted
-	seen [arrivalWindow / 64]uint64
+	next int64    // one above the highest number accepted
+	full int64    // lower ones came all, as far as anybody asks
+	old  int64    // lower ones are no longer told apart
+	seen []uint64 // bits of the numbers from full up to next; of len64 words, or nil
 }
 
 const (
 	// arrivalWindow is how many numbers below next are remembered one by one. It
-	// takes 512 bytes, and exceeds what a path reorders by a wide margin.
+	// takes 512 bytes once one was skipped, and exceeds what a path reorders by a wide margin.
 	arrivalWindow = 4096
 	// arrivalSkip is how far above next a number may lie. The original engine has
 	// the same bound. It cannot be small: resent frames travel under new, higher
@@ -33,10 +40,7 @@ const (
 
 // init starts the window: first is the first number expected. Lower ones count as seen.
 func (w *arrivals) init(first int64) {
-	w.next = first
-	for i := range w.seen {
-		w.seen[i] = ^uint64(0)
-	}
+	*w = arrivals{next: first, full: first, old: first - arrivalWindow}
 }
 
 // probe says what accept would, and changes nothing.
@@ -47,9 +51,9 @@ func (w *arrivals) probe(n int64) arrival {
 			return arrivalTooFar
 		}
 		return arrivalNew
-	case n < w.next-arrivalWindow:
+	case n < max(w.next-arrivalWindow, w.old):
 		return arrivalTooOld
-	case w.seen[n>>6&(len64-1)]&(1<<(n&63)) != 0:
+	case n < w.full, w.seen[n>>6&(len64-1)]&(1<<(n&63)) != 0:
 		return arrivalDuplicate
 	}
 	return arrivalNew
@@ -58,21 +62,37 @@ func (w *arrivals) probe(n int64) arrival {
 // accept notes that datagram n came. When n is new and not below next, every
 // number from the old next up to but not including n is missing so far.
 func (w *arrivals) accept(n int64) arrival {
-	if n == w.next {
-		w.mark(n)
+	if n == w.next && n == w.full {
 		w.next++
+		w.full++
 		return arrivalNew
 	}
 	v := w.probe(n)
 	if v != arrivalNew {
 		return v
 	}
-	if n > w.next {
+	if n >= w.next {
+		if w.seen == nil {
+			w.seen = make([]uint64, len64)
+		}
 		w.forget(n)
 		w.next = n + 1
 	}
 	w.mark(n)
+	if n == w.full || w.full < w.next-arrivalWindow {
+		w.full = max(w.full, w.next-arrivalWindow)
+		w.advance()
+	}
 	return arrivalNew
+}
+
+// rest gives the bitmap back. Of what was missing until now nobody will be able to tell
+// whether it came.
+func (w *arrivals) rest() {
+	if w.full < w.next {
+		w.full, w.old = w.next, w.next
+	}
+	w.seen = nil
 }
 
 const len64 = arrivalWindow / 64
@@ -81,19 +101,30 @@ const len64 = arrivalWindow / 64
 // below the window.
 func (w *arrivals) mark(n int64) { w.seen[n>>6&(len64-1)] |= 1 << (n & 63) }
 
+// advance moves full over the numbers that came, a word at a time.
+func (w *arrivals) advance() {
+	for w.full < w.next {
+		n := bits.TrailingZeros64(^(w.seen[w.full>>6&(len64-1)] >> (w.full & 63)))
+		if n == 0 {
+			return
+		}
+		w.full = min(w.full+int64(n), w.next)
+	}
+}
+
 // forget clears the bits from next up to but not including n.
 func (w *arrivals) forget(n int64) {
 	if n-w.next >= arrivalWindow {
-		w.seen = [len64]uint64{}
+		clear(w.seen)
 		return
 	}
 	for at := w.next; at < n; {
 		end := min(at|63+1, n)
-		bits := ^uint64(0) << (at & 63)
+		ones := ^uint64(0) << (at & 63)
 		if end&63 != 0 {
-			bits &= 1<<(end&63) - 1
+			ones &= 1<<(end&63) - 1
 		}
-		w.seen[at>>6&(len64-1)] &^= bits
+		w.seen[at>>6&(len64-1)] &^= ones
 		at = end
 	}
 }

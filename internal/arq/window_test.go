@@ -85,6 +85,36 @@ func TestArrivalsAgreeWithAMap(t *testing.T) {
 	})
 }
 
+func TestArrivalsAtRestForgetOnlyWhatWasMissing(t *testing.T) {
+	var w arrivals
+	w.init(0)
+	for n := range int64(100) {
+		w.accept(n)
+	}
+	w.rest()
+	if got := w.probe(50); got != arrivalDuplicate || w.seen != nil {
+		t.Errorf("in order: %d, a bitmap of %d words", got, len(w.seen))
+	}
+	w.accept(101)
+	w.rest()
+	for n, want := range map[int64]arrival{50: arrivalTooOld, 100: arrivalTooOld, 101: arrivalTooOld, 102: arrivalNew} {
+		if got := w.probe(n); got != want {
+			t.Errorf("after a gap: probe(%d) = %d, want %d", n, got, want)
+		}
+	}
+	w.accept(102)
+	if got := w.probe(102); got != arrivalDuplicate || w.seen != nil {
+		t.Errorf("from then on: %d, a bitmap of %d words", got, len(w.seen))
+	}
+	w.accept(200)
+	w.accept(103)
+	for n, want := range map[int64]arrival{101: arrivalTooOld, 103: arrivalDuplicate, 104: arrivalNew, 199: arrivalNew, 200: arrivalDuplicate} {
+		if got := w.probe(n); got != want {
+			t.Errorf("in a new gap: probe(%d) = %d, want %d", n, got, want)
+		}
+	}
+}
+
 func BenchmarkArrivalsInOrder(b *testing.B) {
 	var w arrivals
 	w.init(0)

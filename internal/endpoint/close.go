@@ -20,10 +20,7 @@ func (c *Conn) mourn() work {
 // end notes that the session has ended. c.mu is held.
 func (c *Conn) end(err error) work {
 	c.ended = true
-	for id, r := range c.receipts {
-		delete(c.receipts, id)
-		c.settled = append(c.settled, settled{r: r, ended: true})
-	}
+	c.receipts.end()
 	return workEnd | c.leave(err)
 }
 
@@ -32,8 +29,8 @@ func (c *Conn) leave(err error) work {
 	if c.gone {
 		return 0
 	}
-	c.gone, c.cause = true, err
-	if c.cancel != nil {
+	c.gone, c.ending = true, &ending{cause: err}
+	if c.ctx != nil {
 		return workOver | workCancel
 	}
 	return workOver
@@ -91,7 +88,7 @@ func (c *Conn) kill(cause error) {
 	if !c.ended {
 		w |= c.end(cause)
 	}
-	if len(c.settled) > 0 {
+	if c.receipts.anySettled() {
 		w |= workSettle
 	}
 	if !c.dead { // else unread messages may be left, and stay readable
@@ -108,9 +105,9 @@ func (c *Conn) kill(cause error) {
 // nobody's data depends on it lingering, and its place is wanted.
 func (c *Conn) forgetUnopened() {
 	c.mu.Lock()
-	opened, cause := c.opened, c.cause
+	opened, end := c.opened, c.ending
 	c.mu.Unlock()
 	if !opened {
-		c.kill(cause)
+		c.kill(end.cause)
 	}
 }

@@ -26,63 +26,105 @@ type Conn struct {
 
 	// The driver's, under its lock.
 	due   monotime.Time
-	place int // in the heap, from 1; 0: not there
+	place int32 // in the heap, from 1; 0: not there
 
-	over  chan struct{} // closed when the connection was closed here or has ended
 	ready chan struct{} // dialed: closed when the connection is open; else nil
-	read  waiters
-	write waiters
-	turns gate // holds the token of the one blocked sender who is next
+	read  atomic.Pointer[waiters]
+	write atomic.Pointer[waiters]
 
 	mu   sync.Mutex // guards all below, and with it what goes into the send queue in which order
 	sess session.Conn
 
-	opened  bool // the handshake is complete and the world knows
-	closed  bool // Close or Abort was called here
-	ended   bool // the session has ended
-	dead    bool // nothing is left of the session but unread messages
-	gone    bool // closed or ended; over is closed, or about to be
-	pumping bool // there is a pump, and it looks for more to send before it ends
-	calling bool // some goroutine is handing messages to the handler
+	opened  bool          // the handshake is complete and the world knows
+	closed  bool          // Close or Abort was called here
+	ended   bool          // the session has ended
+	dead    bool          // nothing is left of the session but unread messages
+	gone    bool          // closed or ended; over is closed, or about to be
+	over    chan struct{} // closed when the connection was closed here or has ended; nil: nobody has asked
+	pumping bool          // there is a pump, and it looks for more to send before it ends
+	calling bool          // some goroutine is handing messages to the handler
 
 	advanced monotime.Time // when the session's timers were last looked at
-	held     int           // goroutines that will transmit for everybody in a moment
+	held     int32         // goroutines that will transmit for everybody in a moment
 	answered bool          // something was received since lastSent
 	lastSent monotime.Time // when a message last left from its sender's goroutine
 	acceptBy monotime.Time // unset: not waiting for Accept
 	handler  func(Message)
-	cause    error // why it is gone, as the session or the caller said
+	dropped  uint64       // unreliable messages that found the send buffer full
+	ending   *ending      // nil: it is not gone
+	receipts *receipts    // nil: nobody wanted one yet
+	ctx      *connContext // nil: nobody asked yet
+	tracing  *tracing     // nil: nobody wants to know
 
-	receipts  map[uint64]*Receipt
-	receiptID uint64
-	settled   []settled
-	dropped   uint64 // unreliable messages that found the send buffer full
-
-	ctx    context.Context // nil: nobody asked yet
-	cancel context.CancelCauseFunc
-
-	tracing *tracing // nil: nobody wants to know
-
-	mapCause sync.Once
-	public   error // cause as Config.Cause maps it
-	user     atomic.Pointer[any]
+	user atomic.Pointer[any]
 }
 
-// waiters are the blocked callers of one direction.
+// ending is why a connection is gone.
+type ending struct {
+	cause  error // as the session or the caller said
+	once   sync.Once
+	public error // as Config.Cause maps it
+}
+
+// connContext is what Context returned.
+type connContext struct {
+	context.Context
+	cancel context.CancelCauseFunc
+}
+
+// waiters are the blocked callers of one direction, made when the first is about to wait or
+// has set a deadline.
 type waiters struct {
 	deadline deadline
 	gate     gate
-	n        int // how many; under Conn.mu
-	want     int // write: the space that the next of them needs; under Conn.mu
+	turns    gate // write: holds the token of the one blocked sender who is next
+	n        int  // how many; under Conn.mu
+	want     int  // write: the space that the next of them needs; under Conn.mu
 }
+
+// waiters returns those of a direction.
+func (c *Conn) waiters(of *atomic.Pointer[waiters]) *waiters {
+	if w := of.Load(); w != nil {
+		return w
+	}
+	w := &waiters{gate: newGate()}
+	if of == &c.write {
+		w.turns = newGate()
+	}
+	of.CompareAndSwap(nil, w)
+	return of.Load()
+}
+
+// waiting reports whether anybody waits. Conn.mu is held.
+func (w *waiters) waiting() bool { return w != nil && w.n > 0 }
+
+// late reports whether the deadline has passed.
+func (w *waiters) late() bool { return w != nil && w.deadline.passed() }
+
+// isOver returns a channel that is closed when the connection was closed here or has ended.
+func (c *Conn) isOver() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over == nil {
+		if c.gone {
+			return alwaysClosed
+		}
+		c.over = make(chan struct{})
+	}
+	return c.over
+}
+
+var alwaysClosed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
 
 // newConn makes a connection in its handshake. It is in no table yet.
 func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, local netip.Addr, cfg *session.Config) *Conn {
 	c := &Conn{
 		ep: e, peer: peer, local: local, server: cfg.Side == session.Server,
-		over: make(chan struct{}), turns: newGate(),
 	}
-	c.read.gate, c.write.gate = newGate(), newGate()
 	cfg.EpochMilli = e.epoch
 	known := cfg.ARQ.RoundTrip
 	cfg.ARQ = e.cfg.ARQ
@@ -91,7 +133,7 @@ func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, local netip.Addr, cf
 		c.tracing = newTracing()
 		cfg.ARQ.Trace = c.tracing.ring
 	}
-	cfg.Timing = e.cfg.Timing
+	cfg.Settled = e.timing
 	if !udp.Synthetic(peer.AddrPort.Addr()) {
 		cfg.PeerAddr = peer.AddrPort
 	}
@@ -107,9 +149,10 @@ func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, local netip.Addr, cf
 func (c *Conn) Context() context.Context {
 	c.mu.Lock()
 	if c.ctx == nil {
-		c.ctx, c.cancel = context.WithCancelCause(context.Background())
+		c.ctx = new(connContext)
+		c.ctx.Context, c.ctx.cancel = context.WithCancelCause(context.Background())
 	}
-	ctx, gone := c.ctx, c.gone
+	ctx, gone := c.ctx.Context, c.gone
 	c.mu.Unlock()
 	if gone {
 		c.cancelContext()
@@ -120,10 +163,10 @@ func (c *Conn) Context() context.Context {
 // cancelContext may run functions of the user's contexts: not for shared goroutines.
 func (c *Conn) cancelContext() {
 	c.mu.Lock()
-	cancel, gone := c.cancel, c.gone
+	ctx, gone := c.ctx, c.gone
 	c.mu.Unlock()
-	if cancel != nil && gone {
-		cancel(c.Cause())
+	if ctx != nil && gone {
+		ctx.cancel(c.Cause())
 	}
 }
 
@@ -131,18 +174,18 @@ func (c *Conn) cancelContext() {
 // nil while it lives.
 func (c *Conn) Cause() error {
 	c.mu.Lock()
-	gone, cause := c.gone, c.cause
+	end := c.ending
 	c.mu.Unlock()
-	if !gone {
+	if end == nil {
 		return nil
 	}
-	c.mapCause.Do(func() {
-		c.public = cause
+	end.once.Do(func() {
+		end.public = end.cause
 		if f := c.ep.cfg.Cause; f != nil {
-			c.public = f(cause)
+			end.public = f(end.cause)
 		}
 	})
-	return c.public
+	return end.public
 }
 
 // SetDeadline sets both deadlines.
@@ -156,20 +199,23 @@ func (c *Conn) SetDeadline(t time.Time) error {
 // SetReadDeadline sets the moment from which on Read, ReadPacket and Receive fail with
 // os.ErrDeadlineExceeded, also those that wait, and whether or not there is
 // something to read. The zero Time is no deadline.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadline(&c.read.deadline, t) }
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadline(&c.read, t) }
 
 // SetWriteDeadline sets the moment from which on Write and Send fail with
 // os.ErrDeadlineExceeded, also those that wait for space. The zero Time is no deadline.
-func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadline(&c.write.deadline, t) }
+func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadline(&c.write, t) }
 
-func (c *Conn) setDeadline(d *deadline, t time.Time) error {
+func (c *Conn) setDeadline(of *atomic.Pointer[waiters], t time.Time) error {
 	c.mu.Lock()
 	closed := c.closed
 	c.mu.Unlock()
 	if closed {
 		return net.ErrClosed
 	}
-	d.set(t, c.ep.role.kickLeader)
+	if of.Load() == nil && t.IsZero() {
+		return nil // there was none
+	}
+	c.waiters(of).deadline.set(t, c.ep.role.kickLeader)
 	c.ep.role.kickLeader()
 	return nil
 }

@@ -48,13 +48,14 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 		Side: session.Client, MTU: n.MTU, Version: n.Version, LocalGUID: e.cfg.GUID, PeerGUID: n.ServerGUID,
 		ARQ: arq.Config{RoundTrip: n.RoundTrip},
 	})
+	over := c.isOver()
 	e.table.post(c) // before anything is sent that could be answered
 	c.turn(now, e.stepBudget, false)
 	e.tx.flush(leadBatches)
 	select {
 	case <-c.ready:
 		return c, nil
-	case <-c.over:
+	case <-over:
 		if isClosed(c.ready) {
 			return c, nil
 		}

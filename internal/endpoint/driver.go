@@ -50,11 +50,11 @@ func (d *driver) arm(now monotime.Time, c *Conn, at monotime.Time) {
 	case c.place == 0:
 		c.due = at
 		d.heap = append(d.heap, c)
-		c.place = len(d.heap)
-		d.up(c.place - 1)
+		c.place = int32(len(d.heap))
+		d.up(len(d.heap) - 1)
 	case at < c.due:
 		c.due = at
-		d.up(c.place - 1)
+		d.up(int(c.place) - 1)
 	}
 	d.set(now)
 	d.mu.Unlock()
@@ -64,7 +64,7 @@ func (d *driver) arm(now monotime.Time, c *Conn, at monotime.Time) {
 func (d *driver) disarm(c *Conn) {
 	d.mu.Lock()
 	if c.place > 0 {
-		d.remove(c.place - 1)
+		d.remove(int(c.place) - 1)
 	}
 	d.mu.Unlock()
 }
@@ -149,7 +149,7 @@ func (d *driver) down(i int) {
 
 func (d *driver) swap(i, j int) {
 	d.heap[i], d.heap[j] = d.heap[j], d.heap[i]
-	d.heap[i].place, d.heap[j].place = i+1, j+1
+	d.heap[i].place, d.heap[j].place = int32(i+1), int32(j+1)
 }
 
 func (d *driver) remove(i int) {

@@ -14,6 +14,7 @@ import (
 	"github.com/raknet-go/raknet/internal/arq"
 	"github.com/raknet-go/raknet/internal/guard"
 	"github.com/raknet-go/raknet/internal/offline"
+	"github.com/raknet-go/raknet/internal/session"
 	"github.com/raknet-go/raknet/internal/siphash"
 	"github.com/raknet-go/raknet/internal/udp"
 	"github.com/raknet-go/raknet/protocol"
@@ -30,6 +31,7 @@ type Endpoint struct {
 	stepBudget int   // datagrams per turn
 	sendBuffer int   // Limits.SendBuffer, or its default
 	fragments  int   // Limits.MessageFragments, or its default
+	timing     *session.Timing
 
 	// The reader's.
 	reader reader
@@ -73,6 +75,8 @@ func newEndpoint(g *group, s udp.Socket, cfg Config, members int) *Endpoint {
 		e.stepBudget = soloStepDatagrams
 	}
 	e.epoch = e.clock.EpochMilli()
+	e.cfg.ARQ.Settle()
+	e.timing = cfg.Timing.Settle()
 	var defaults arq.Engine
 	defaults.Init(1, &arq.Config{MTU: protocol.MaxMTU, Limits: cfg.ARQ.Limits})
 	e.sendBuffer = defaults.SendSpace()

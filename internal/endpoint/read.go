@@ -64,11 +64,12 @@ func (c *Conn) next(ctx context.Context, d *arq.Delivery) error {
 // take gives the next message or the reason why there will be none, or reports that
 // the caller has to wait, and counts it among the waiting.
 func (c *Conn) take(ctx context.Context, d *arq.Delivery, waited bool) (err error, done bool) {
-	late := c.read.deadline.passed()
+	r := c.read.Load()
+	late := r.late()
 	stop := ctx.Err()
 	c.mu.Lock()
 	if waited {
-		c.read.n--
+		r.n--
 	}
 	switch {
 	case c.closed:
@@ -81,14 +82,14 @@ func (c *Conn) take(ctx context.Context, d *arq.Delivery, waited bool) (err erro
 	case c.gone:
 		err = errGone
 	default:
-		c.read.n++
+		c.waiters(&c.read).n++
 		c.mu.Unlock()
 		return nil, false
 	}
-	more := c.read.n > 0 && c.sess.MessagePending()
+	more := r.waiting() && c.sess.MessagePending()
 	c.mu.Unlock()
 	if more {
-		c.read.gate.open() // for the next who waits
+		r.gate.open() // for the next who waits
 	}
 	return err, true
 }
@@ -110,13 +111,14 @@ func (c *Conn) waitToRead(ctx context.Context) {
 	} else if wait {
 		role.resume()
 	}
-	deadline := c.read.deadline.wait()
+	r := c.waiters(&c.read)
+	deadline := r.deadline.wait()
 	select {
 	case <-granted:
 		c.lead()
 		return
-	case <-c.read.gate:
-	case <-c.over:
+	case <-r.gate:
+	case <-c.isOver():
 	case <-deadline:
 	case <-ctx.Done():
 	}
@@ -148,9 +150,9 @@ func (e *Endpoint) alone() bool { return e.cfg.Solo || e.here.Load() == 1 }
 // lead reads the socket until there is something for this connection's readers, or
 // its deadline has passed, or it is over.
 func (c *Conn) lead() {
-	e := c.ep
+	e, r := c.ep, c.waiters(&c.read)
 	c.mu.Lock()
-	c.read.n-- // nobody need wake this one
+	r.n-- // nobody need wake this one
 	c.mu.Unlock()
 	for {
 		e.prepare()
@@ -159,15 +161,15 @@ func (c *Conn) lead() {
 		}
 	}
 	c.mu.Lock()
-	others := c.read.n > 0 || c.handler != nil || !e.alone()
-	c.read.n++
+	others := r.n > 0 || c.handler != nil || !e.alone()
+	r.n++
 	c.mu.Unlock()
 	e.role.leave(others)
 }
 
 // readable reports whether take would return.
 func (c *Conn) readable() bool {
-	if isClosed(c.over) || c.read.deadline.passed() {
+	if c.read.Load().late() {
 		return true
 	}
 	c.mu.Lock()

@@ -33,21 +33,62 @@ type settled struct {
 	ended bool // the connection ended first
 }
 
-// settle takes the receipt with the given number off the books. c.mu is held.
-func (c *Conn) settle(id uint64, acked bool) {
-	r := c.receipts[id]
-	if r == nil {
+// receipts are a connection's books, guarded by its mutex. Nil are those of one that nobody
+// asked for a receipt.
+type receipts struct {
+	open    map[uint64]*Receipt
+	last    uint64 // number
+	settled []settled
+}
+
+// full reports whether there is no room for another one.
+func (b *receipts) full() bool { return b != nil && len(b.open) >= maxReceipts }
+
+// next is the number that the next one gets.
+func (b *receipts) next() uint64 {
+	if b == nil {
+		return 1
+	}
+	return b.last + 1
+}
+
+// anySettled reports whether somebody is to be told.
+func (b *receipts) anySettled() bool { return b != nil && len(b.settled) > 0 }
+
+// add books a receipt under the next number. c.mu is held.
+func (c *Conn) addReceipt(r *Receipt) {
+	if c.receipts == nil {
+		c.receipts = &receipts{open: make(map[uint64]*Receipt)}
+	}
+	c.receipts.last++
+	c.receipts.open[c.receipts.last] = r
+}
+
+// settle takes the receipt with the given number off the books.
+func (b *receipts) settle(id uint64, acked bool) {
+	if b == nil || b.open[id] == nil {
 		return
 	}
-	delete(c.receipts, id)
-	c.settled = append(c.settled, settled{r: r, lost: !acked})
+	b.settled = append(b.settled, settled{r: b.open[id], lost: !acked})
+	delete(b.open, id)
+}
+
+// end settles all of them: the connection has ended.
+func (b *receipts) end() {
+	if b == nil {
+		return
+	}
+	for id, r := range b.open {
+		delete(b.open, id)
+		b.settled = append(b.settled, settled{r: r, ended: true})
+	}
 }
 
 // tellReceipts tells whoever holds a receipt that settle took off the books.
 func (c *Conn) tellReceipts() {
 	c.mu.Lock()
-	list := c.settled
-	c.settled = nil
+	list := c.receipts.settled
+	c.receipts.settled = nil
 	c.mu.Unlock()
 	for _, s := range list {
 		switch {

@@ -30,7 +30,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 // Errors: the cause of the connection's end, os.ErrDeadlineExceeded, that of ctx,
 // ErrReceipts, and those of session.Conn.Send.
 func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receipt, error) {
-	if c.write.deadline.passed() {
+	if c.write.Load().late() {
 		return nil, os.ErrDeadlineExceeded
 	}
 	if err := ctx.Err(); err != nil {
@@ -51,7 +51,7 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 	wait := o.Reliability.IsReliable()
 	now := c.ep.clock.Now()
 	c.mu.Lock()
-	w, err := c.submit(now, &m, r, wait && c.write.n > 0)
+	w, err := c.submit(now, &m, r, wait && c.write.Load().waiting())
 	c.mu.Unlock()
 	if err == session.ErrSendBufferFull && wait {
 		w, err = c.submitInTurn(ctx, &m, r)
@@ -84,10 +84,10 @@ func (c *Conn) submit(now monotime.Time, m *arq.Message, r *Receipt, behind bool
 		return 0, errGone
 	case behind:
 		return 0, session.ErrSendBufferFull
-	case r != nil && len(c.receipts) >= maxReceipts:
+	case r != nil && c.receipts.full():
 		return 0, ErrReceipts
 	case r != nil:
-		m.ReceiptID = c.receiptID + 1
+		m.ReceiptID = c.receipts.next()
 	}
 	if err := c.sess.Send(now, m); err != nil {
 		if err == session.ErrSendBufferFull && !m.Reliability.IsReliable() {
@@ -96,11 +96,7 @@ func (c *Conn) submit(now monotime.Time, m *arq.Message, r *Receipt, behind bool
 		return 0, err
 	}
 	if r != nil {
-		if c.receipts == nil {
-			c.receipts = make(map[uint64]*Receipt)
-		}
-		c.receiptID++
-		c.receipts[c.receiptID] = r
+		c.addReceipt(r)
 	}
 	switch {
 	case c.held > 0 || c.pumping:
@@ -117,41 +113,42 @@ func (c *Conn) submit(now monotime.Time, m *arq.Message, r *Receipt, behind bool
 // those who wait, one at a time looks for space, so that a large message is not
 // overtaken for ever by small ones.
 func (c *Conn) submitInTurn(ctx context.Context, m *arq.Message, r *Receipt) (work, error) {
+	line, over := c.waiters(&c.write), c.isOver()
 	c.mu.Lock()
-	c.write.n++
+	line.n++
 	c.mu.Unlock()
 	defer func() {
 		c.mu.Lock()
-		c.write.n--
+		line.n--
 		c.mu.Unlock()
 	}()
 	c.ep.role.resume() // acknowledgements make the space
-	deadline := c.write.deadline.wait()
+	deadline := line.deadline.wait()
 	select {
-	case c.turns <- struct{}{}:
-	case <-c.over:
+	case line.turns <- struct{}{}:
+	case <-over:
 		return 0, errGone
 	case <-deadline:
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
-	defer func() { <-c.turns }()
+	defer func() { <-line.turns }()
 	for {
-		deadline = c.write.deadline.wait()
+		deadline = line.deadline.wait()
 		if isClosed(deadline) {
 			return 0, os.ErrDeadlineExceeded
 		}
 		now := c.ep.clock.Now()
 		c.mu.Lock()
 		w, err := c.submit(now, m, r, false)
-		c.write.want = min(m.Size(), c.ep.sendBuffer)
+		line.want = min(m.Size(), c.ep.sendBuffer)
 		c.mu.Unlock()
 		if err != session.ErrSendBufferFull {
 			return w, err
 		}
 		select {
-		case <-c.write.gate:
-		case <-c.over:
+		case <-line.gate:
+		case <-over:
 		case <-deadline:
 		case <-ctx.Done():
 			return 0, ctx.Err()

@@ -64,12 +64,12 @@ func (c *Conn) events() (w work) {
 		case session.EventConnected:
 			w |= workOpen
 		case session.EventReceipt:
-			c.settle(ev.ID, ev.Acked)
+			c.receipts.settle(ev.ID, ev.Acked)
 		case session.EventClosed:
 			w |= c.end(ev.Err)
 		}
 	}
-	if len(c.settled) > 0 {
+	if c.receipts.anySettled() {
 		w |= workSettle
 	}
 	w |= c.mourn()
@@ -128,10 +128,10 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 		}
 		e.driver.arm(now, c, max(at, soonest))
 	}
-	if c.read.n > 0 && c.sess.MessagePending() {
+	if c.read.Load().waiting() && c.sess.MessagePending() {
 		w |= workRead
 	}
-	if c.write.n > 0 && c.sess.SendSpace() >= c.write.want {
+	if line := c.write.Load(); line.waiting() && c.sess.SendSpace() >= line.want {
 		w |= workWrite
 	}
 	return w
@@ -146,13 +146,18 @@ func (c *Conn) after(w work) {
 		c.open()
 	}
 	if w&workRead != 0 {
-		c.read.gate.open()
+		c.read.Load().gate.open()
 	}
 	if w&workWrite != 0 {
-		c.write.gate.open()
+		c.write.Load().gate.open()
 	}
 	if w&workOver != 0 {
-		close(c.over)
+		c.mu.Lock()
+		over := c.over
+		c.mu.Unlock()
+		if over != nil {
+			close(over)
+		}
 		if w&workCancel != 0 {
 			go c.cancelContext() // which may run code of the user's
 		}

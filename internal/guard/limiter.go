@@ -8,8 +8,8 @@ import (
 	"github.com/raknet-go/raknet/internal/siphash"
 )
 
-// limiterSlots is the number of buckets, a power of two: 512 KiB, allocated once,
-// whatever strangers send. Two prefixes that hash to one slot share its budget;
+// limiterSlots is the number of buckets, a power of two: 512 KiB, allocated with the first
+// question, whatever strangers send. Two prefixes that hash to one slot share its budget;
 // with a secret key nobody can choose whose.
 const limiterSlots = 1 << 16
 
@@ -45,16 +45,18 @@ type Limiter struct {
 // Init sets the limiter up, with every bucket full.
 func (l *Limiter) Init(_ monotime.Time, c *LimiterConfig) {
 	*l = Limiter{
-		key:   c.Key,
-		each:  newBucketRule(c.Rate, DefaultRate, c.Burst, DefaultBurst),
-		all:   newBucketRule(c.GlobalRate, DefaultGlobalRate, c.GlobalBurst, DefaultGlobalBurst),
-		slots: make([]bucket, limiterSlots),
+		key:  c.Key,
+		each: newBucketRule(c.Rate, DefaultRate, c.Burst, DefaultBurst),
+		all:  newBucketRule(c.GlobalRate, DefaultGlobalRate, c.GlobalBurst, DefaultGlobalBurst),
 	}
 }
 
 // Allow takes one token of addr's prefix and one of the common budget, or none at
-// all and returns false. It allocates nothing.
+// all and returns false. It allocates nothing but for the first time.
 func (l *Limiter) Allow(now monotime.Time, addr netip.Addr) bool {
+	if l.slots == nil {
+		l.slots = make([]bucket, limiterSlots)
+	}
 	n := network(addr, limitBits4, limitBits6).As16()
 	slot := &l.slots[siphash.Sum(&l.key, n[:])%limiterSlots]
 	// The prefix comes first, so that one that is over its own budget takes nothing from everybody's.

@@ -48,6 +48,7 @@ func (c *Conn) deliver(now monotime.Time, d *arq.Delivery) {
 	case c.state == Closing: // nobody reads any more
 		d.Release()
 	default:
+		c.busy = now
 		c.inbox.push(d)
 		c.unreadChanged(now)
 	}

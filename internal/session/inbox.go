@@ -17,9 +17,6 @@ const (
 	inboxLoose = 256 << 10
 	// inboxStart is the first capacity of an inbox, in messages. Arbitrary.
 	inboxStart = 16
-	// inboxKeep is the largest capacity that an empty inbox keeps when nothing was
-	// heard for a while: a burst must not pin its memory for the rest of the connection.
-	inboxKeep = 16
 )
 
 // inbox is the queue of messages that the application has not taken: a ring that
@@ -97,9 +94,10 @@ func (q *inbox) clear() {
 	*q = inbox{}
 }
 
-// trim gives the ring back while it is empty and larger than inboxKeep.
+// trim gives the ring back while it is empty: a burst must not pin its memory for the rest of
+// the connection.
 func (q *inbox) trim() {
-	if q.len() == 0 && len(q.ring) > inboxKeep {
+	if q.len() == 0 {
 		q.ring = nil
 	}
 }

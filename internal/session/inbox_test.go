@@ -40,12 +40,16 @@ func TestInboxKeepsOrderAcrossGrowthAndWrap(t *testing.T) {
 }
 
 func TestInboxGivesABurstsMemoryBack(t *testing.T) {
-	q := inbox{ring: make([]arq.Delivery, 4*inboxKeep)}
-	q.trim()
-	require.Nil(t, q.ring)
-	q = inbox{ring: make([]arq.Delivery, inboxKeep)}
+	var q inbox
+	q.push(&arq.Delivery{})
 	q.trim()
 	require.NotNil(t, q.ring)
+	var d arq.Delivery
+	require.True(t, q.pop(&d))
+	q.trim()
+	require.Nil(t, q.ring)
+	q.push(&arq.Delivery{})
+	require.True(t, q.pop(&d))
 }
 
 func TestReceivingAllocatesNothingInTheSteadyState(t *testing.T) {

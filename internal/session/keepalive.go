@@ -15,6 +15,10 @@ const (
 	// Timing.Idle, so that a path which loses 40 % each way still shows life in all
 	// but one of a thousand silences.
 	probesPerPing = 5
+	// pingSlots is how many moments in Timing.Ping the pings of a server's connections share.
+	// Arbitrary: fewer would save more, and bring more answers at once than the least of
+	// receive buffers holds.
+	pingSlots = 10
 	// pingsRemembered is how many pings a pong may answer; an answer to an older
 	// one is ignored. Four reach back 2 s while probing and 10 s otherwise.
 	pingsRemembered = 4
@@ -71,9 +75,18 @@ func (c *Conn) startKeepalive(now monotime.Time) {
 // pingDue returns when the next ping leaves if nothing else happens: Timing.Ping
 // after the last datagram that asks for an acknowledgement, or after the last sign of
 // life if that is longer ago, but not at once after another ping.
+//
+// A server is earlier by up to a fifth, at one of few moments that all its connections
+// have in common. So many pings leave together, and their answers come together, which costs
+// a fraction of what lone ones do. And one side pings, not both: the answer is something
+// that asks for an acknowledgement.
 func (c *Conn) pingDue() monotime.Time {
 	k := &c.keepalive
 	quiet := min(k.lastSent, k.lastHeard).Add(c.timing.Ping)
+	if grid := c.timing.Ping / pingSlots; c.side == Server && grid > 0 {
+		quiet = quiet.Add(-grid)
+		quiet -= quiet % monotime.Time(grid)
+	}
 	return max(quiet, k.lastPing.Add(c.timing.Ping/probesPerPing))
 }
 
@@ -180,8 +193,6 @@ func (c *Conn) fire(now monotime.Time) {
 	if c.timers.due(timerPing, now) {
 		if c.pingDue() <= now {
 			c.ping(now)
-			c.inbox.trim()
-			c.eng.Rest()
 		}
 		c.armPing()
 	}

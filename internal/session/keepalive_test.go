@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
@@ -100,6 +101,28 @@ func TestAnIdleConnectionLivesAndCostsLittle(t *testing.T) {
 	require.Less(t, per, 2.5, "datagrams a second, both ways together")
 }
 
+// Only the server pings, and all its connections do so at the same moments.
+func TestTheServerPingsForBothSides(t *testing.T) {
+	p := connectedPair(t, nil)
+	p.run(time.Second)
+	var client, server Stats
+	p.client.Stats(&client)
+	p.server.Stats(&server)
+	pings := client.PingsSent
+	var moments []monotime.Time
+	for end := p.now.Add(time.Minute); p.step(end); {
+		if at := p.server.keepalive.lastPing; len(moments) == 0 || moments[len(moments)-1] != at {
+			moments = append(moments, at)
+		}
+	}
+	p.client.Stats(&client)
+	require.Equal(t, pings, client.PingsSent)
+	require.InDelta(t, 60/2.25, len(moments), 2)
+	for _, at := range moments[1:] {
+		require.Zero(t, at%monotime.Time(250*time.Millisecond), at)
+	}
+}
+
 func TestAnIdleConnectionOutlivesHeavyLoss(t *testing.T) {
 	p := connectedPair(t, nil)
 	r := dice(t, 40)
@@ -114,7 +137,7 @@ func TestAcknowledgementsAloneKeepAPeerAlive(t *testing.T) {
 	r := connectedServer(t, Config{})
 	r.after(5 * time.Minute)
 	require.Equal(t, Connected, r.State())
-	require.InDelta(t, 120, r.count(protocol.IDConnectedPing), 2, "one in 2.5 s")
+	require.InDelta(t, 133, r.count(protocol.IDConnectedPing), 2, "one in 2.25 s")
 	for _, f := range r.frames {
 		require.Equal(t, protocol.Unreliable, f.Reliability)
 		require.Len(t, f.Payload, 9)

@@ -90,19 +90,23 @@ type Config struct {
 	ARQ arq.Config
 	// Timing holds the durations; its zero value means all defaults.
 	Timing Timing
+	// Settled is what Timing.Settle returned, for many connections to share; Timing is then
+	// not looked at.
+	Settled *Timing
 }
 
 // Conn is one connection. Call Init before anything else. Not safe for concurrent
 // use. No method blocks.
 type Conn struct {
 	eng    arq.Engine
-	timing Timing
+	timing *Timing
 	timers timers
 
 	inbox  inbox
 	limit  int // Limits.ReceiveBuffer, with its default
 	cause  error
 	now    monotime.Time // latest seen
+	busy   monotime.Time // when the application last sent or was sent something
 	epoch  int64         // EpochMilli
 	guid   int64
 	peerID int64
@@ -129,9 +133,12 @@ type Conn struct {
 // request at once; a server waits for one. c must not be in use.
 func (c *Conn) Init(now monotime.Time, cfg *Config) {
 	*c = Conn{
-		timing: cfg.Timing.withDefaults(), now: now, epoch: cfg.EpochMilli, guid: cfg.LocalGUID, peerID: cfg.PeerGUID,
+		timing: cfg.Settled, now: now, epoch: cfg.EpochMilli, guid: cfg.LocalGUID, peerID: cfg.PeerGUID,
 		peer: cfg.PeerAddr, side: cfg.Side, version: cfg.Version, mtu: uint16(cfg.MTU),
 		internal: uint8(protocol.InternalAddresses(cfg.Version)),
+	}
+	if c.timing == nil {
+		c.timing = cfg.Timing.Settle()
 	}
 	engine := cfg.ARQ
 	engine.MTU = cfg.MTU
@@ -195,7 +202,16 @@ func (c *Conn) Advance(now monotime.Time) {
 	}
 	c.fire(now)
 	c.closeStep(now)
+	if now.Sub(c.busy) >= restAfter {
+		c.eng.Rest(now)
+		c.inbox.trim()
+	}
 }
+
+// restAfter is how long the application must have been quiet before memory that only traffic
+// needs is given back. It has to be less than Timing.Ping, since an idle connection is not
+// looked at but for its pings. Arbitrary.
+const restAfter = time.Second
 
 // Send queues a message. The payload is borrowed for the call; fragments are taken
 // if it succeeds. Errors: ErrNotConnected, ErrClosed, ErrEmpty, ErrReliability,
@@ -206,6 +222,7 @@ func (c *Conn) Send(now monotime.Time, m *arq.Message) error {
 	if err := c.vet(m); err != nil {
 		return err
 	}
+	c.busy = now
 	return c.eng.Send(now, m)
 }
 

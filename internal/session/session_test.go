@@ -147,6 +147,9 @@ func TestAdvanceIsIdempotent(t *testing.T) {
 	for range 1000 {
 		p.step(monotime.Never - 1)
 		before := p.client.Deadline()
+		if before <= p.now {
+			continue // it falls due at the moment of what was just done
+		}
 		p.client.Advance(p.now)
 		p.client.settle()
 		require.Equal(t, before, p.client.Deadline())

@@ -53,8 +53,8 @@ const (
 	defaultReceiveStall = 10 * time.Second
 )
 
-// withDefaults returns t with every zero replaced, and with what must be positive made so.
-func (t Timing) withDefaults() Timing {
+// Settle returns a copy of t with every zero replaced, and with what must be positive made so.
+func (t Timing) Settle() *Timing {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
@@ -73,5 +73,5 @@ func (t Timing) withDefaults() Timing {
 	if t.Idle > 0 && t.Ping > t.Idle/4 {
 		t.Ping = t.Idle / 4
 	}
-	return t
+	return &t
 }
