@@ -15,6 +15,7 @@ type Cell struct {
 	Measure time.Duration
 	Run     int
 	Reads   bool   `json:",omitempty"` // idle: a goroutine waits for messages on every connection
+	Leaves  bool   `json:",omitempty"` // idle: the clients close again when they are stopped
 	Profile string `json:",omitempty"` // directory to write CPU profiles to
 
 	// What an end is told.

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/raknet-go/raknet"
 )
@@ -24,7 +27,7 @@ func newIdleServer(c *Cell) (string, end, error) {
 	s := &idleServer{l: l, held: make([]net.Conn, 0, c.Count)}
 	s.failed = make(chan error, 1)
 	go func() {
-		for range c.Count {
+		for {
 			conn, err := l.Accept()
 			if err != nil {
 				s.fail(err)
@@ -43,24 +46,38 @@ func newIdleServer(c *Cell) (string, end, error) {
 // read waits for messages, as every program with a goroutine for each connection does.
 func (s *idleServer) read(conn net.Conn) {
 	var b [64]byte
-	if _, err := conn.Read(b[:]); err != nil {
+	if _, err := conn.Read(b[:]); err != nil && !errors.Is(err, io.EOF) {
 		s.fail(fmt.Errorf("an idle connection ended: %w", err))
 	}
 }
 
 func (s *idleServer) stop() error { return nil }
 
+// settle waits until as many connections are alive.
 func (s *idleServer) settle(expect int64) error {
-	if n := int64(s.l.Stats().Connections); n != expect {
-		return fmt.Errorf("of %d connections %d are alive", expect, n)
+	deadline := now() + settleTime
+	for {
+		select {
+		case err := <-s.failed:
+			return err
+		default:
+		}
+		n := int64(s.l.Stats().Connections)
+		if n == expect {
+			return nil
+		}
+		if now() > deadline {
+			return fmt.Errorf("%d connections are alive instead of %d", n, expect)
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
-	return nil
 }
 
 // idlers are the clients.
 type idlers struct {
 	counted
-	held []*raknet.Conn
+	held   []*raknet.Conn
+	leaves bool
 }
 
 // dialsAtOnce is how many clients connect at a time, fewer than a server lets one address do.
@@ -94,7 +111,7 @@ func dialAll(address string, n int, opened func(i int, c *raknet.Conn)) error {
 }
 
 func newIdlers(c *Cell) (end, error) {
-	k := &idlers{held: make([]*raknet.Conn, c.Count)}
+	k := &idlers{held: make([]*raknet.Conn, c.Count), leaves: c.Leaves}
 	k.failed = make(chan error, 1)
 	err := dialAll(c.Address, c.Count, func(i int, conn *raknet.Conn) { k.held[i] = conn })
 	k.messages.Store(int64(c.Count))
@@ -106,5 +123,14 @@ func (k *idlers) look(l *Look) {
 	l.Sent = l.Messages
 }
 
-func (k *idlers) stop() error        { return nil }
+// stop closes nothing that is measured: that all connections are alive is looked at afterwards.
+func (k *idlers) stop() error {
+	if k.leaves {
+		for _, c := range k.held {
+			_ = c.Close()
+		}
+	}
+	return nil
+}
+
 func (k *idlers) settle(int64) error { return nil }

@@ -8,7 +8,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/raknet-go/raknet/internal/benchnet/show"
@@ -75,6 +77,13 @@ func (p *Plan) report(from string, verbose bool) (*Report, error) {
 		return read(from)
 	}
 	defer removeENet()
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-interrupted // the ends notice that their input has ended
+		removeENet()
+		os.Exit(1)
+	}()
 	r := &Report{Machine: show.ThisMachine(modules...), Quick: p.Quick, Runs: p.Runs, Started: time.Now().UTC().Truncate(time.Second)}
 	for n := range p.Runs {
 		cells := p.cells(n)
