@@ -56,6 +56,9 @@ type Conn struct {
 	ctx      *connContext // nil: nobody asked yet
 	tracing  *tracing     // nil: nobody wants to know
 
+	pauses   *pauses       // nil: no sender had to pause yet
+	lingerAt monotime.Time // when what waits in a flow leaves at the latest
+
 	user atomic.Pointer[any]
 }
 

@@ -18,7 +18,9 @@
 // A turn is bounded work: take the events, give messages to the handler, move a few
 // datagrams to the send queue, set the next deadline. A call of the user's (Send, Close)
 // does a turn as well, on its own goroutine, so that a message to an idle
-// connection is on the wire when the call returns. The shared goroutines never wait: not for
+// connection is on the wire when the call returns. In a transfer over a short path such
+// calls do all of the sending, a system call's worth at a time, and pause when they are
+// ahead of the path by more than a cache holds; see pauses. The shared goroutines never wait: not for
 // a user who reads slowly, a logger, another's system call, or one connection that has much to do.
 //
 // Reading is a role rather than a goroutine. A caller that waits in Read on an endpoint

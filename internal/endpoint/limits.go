@@ -28,6 +28,9 @@ const (
 	soloStepDatagrams = 64
 	// pumpDatagrams is how many a connection's own goroutine sends before it flushes.
 	pumpDatagrams = 64
+	// linger is how long a reliable message waits at most for company while much is in
+	// flight on a short path: ACKs, which come sooner, or enough to send, let it leave.
+	linger = time.Millisecond
 	// burstGap is how long after a datagram that left from the caller's goroutine the
 	// next message counts as part of a burst, unless something was received since.
 	// Messages of a burst go out from the pump, which packs what has gathered. An

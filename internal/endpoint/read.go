@@ -206,6 +206,8 @@ func (c *Conn) deliver() {
 		return
 	}
 	c.calling = true
+	handlers.Add(1)
+	defer handlers.Add(-1)
 	var d arq.Delivery
 	for c.opened && !c.closed && c.handler != nil && c.sess.NextMessage(&d) {
 		fn := c.handler

@@ -56,9 +56,12 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 	if err == session.ErrSendBufferFull && wait {
 		w, err = c.submitInTurn(ctx, &m, r)
 	}
-	c.after(w &^ workSent)
+	c.after(w &^ (workSent | workAhead))
 	if w&workSent != 0 {
 		c.ep.tx.flush(leadBatches)
+		if w&workAhead != 0 {
+			c.pause()
+		}
 		return r, nil
 	}
 	if m.Fragments != nil {
@@ -98,15 +101,32 @@ func (c *Conn) submit(now monotime.Time, m *arq.Message, r *Receipt, behind bool
 	if r != nil {
 		c.addReceipt(r)
 	}
+	if m.Reliability.IsReliable() {
+		return workSent | c.ahead() | c.dispatch(now, m), nil
+	}
+	return workSent | c.dispatch(now, m), nil
+}
+
+// dispatch sees to it that a message which was queued leaves. c.mu is held.
+func (c *Conn) dispatch(now monotime.Time, m *arq.Message) work {
 	switch {
 	case c.held > 0 || c.pumping:
-		return workSent, nil // whoever it is looks again before resting
+		return 0 // whoever it is looks again before resting
+	case m.Reliability.IsReliable() && m.Priority != protocol.PriorityImmediate && c.sess.Flowing():
+		if c.sess.Plenty() {
+			return c.transmit(now, pumpDatagrams, true) &^ workMore // the next message, or an ACK, sends the rest
+		}
+		if c.lingerAt <= now {
+			c.lingerAt = now.Add(linger)
+			c.ep.driver.arm(now, c, c.lingerAt)
+		}
+		return 0
 	case !c.answered && c.lastSent != 0 && now.Sub(c.lastSent) < burstGap:
 		c.pumping = true
-		return workSent | workPump, nil
+		return workPump
 	}
 	c.answered, c.lastSent = false, now
-	return workSent | c.transmit(now, c.ep.stepBudget, false), nil
+	return c.transmit(now, c.ep.stepBudget, false)
 }
 
 // submitInTurn is submit for a message that the send buffer has no room for yet. Of

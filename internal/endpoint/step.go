@@ -22,6 +22,8 @@ const (
 	workMore                    // to the pump: there may be more to send
 	workSent                    // to a sender: the send queue is to be flushed
 	workTrace                   // the tracer is to be told something
+	workAhead                   // to a sender: it should pause
+	workResume                  // a sender who paused may go on
 )
 
 // turn does what a connection has to do now: what happened to it, messages to its
@@ -131,6 +133,9 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 	if c.read.Load().waiting() && c.sess.MessagePending() {
 		w |= workRead
 	}
+	if c.pauses != nil && c.pauses.n > 0 && c.sess.CaughtUp() {
+		w |= workResume
+	}
 	if line := c.write.Load(); line.waiting() && c.sess.SendSpace() >= line.want {
 		w |= workWrite
 	}
@@ -150,6 +155,9 @@ func (c *Conn) after(w work) {
 	}
 	if w&workWrite != 0 {
 		c.write.Load().gate.open()
+	}
+	if w&workResume != 0 {
+		c.pauses.gate.open()
 	}
 	if w&workOver != 0 {
 		c.mu.Lock()

@@ -1,0 +1,38 @@
+package arq
+
+// How a transfer is kept in step on a path so short that machines, and not links, are what
+// limits it. There a message costs as much as the memory that it goes through, and a sender
+// that is megabytes ahead writes every message into memory that has left the cache long
+// before, and takes it from there again when its turn comes.
+const (
+	// aheadBytes is how much may be queued and unacknowledged before a sender should wait,
+	// though the send buffer has room: half of a usual second-level cache, and enough that
+	// neither end waits for the other. It should go on at aheadLess.
+	aheadBytes = 256 << 10
+	aheadLess  = 192 << 10
+	// flowBytes is how much must be in flight for what is queued to wait for more of it, up
+	// to as much: what the system sends as one.
+	flowBytes = 60 << 10
+)
+
+// short reports whether the path is.
+func (e *Engine) short() bool { return e.rtt.samples > 0 && e.rtt.min < shortRTT }
+
+// Ahead reports that what is queued and unacknowledged is more than helps: whoever sends
+// should wait until CaughtUp holds, or until nothing moves any more.
+func (e *Engine) Ahead() bool { return e.held > aheadBytes && e.short() }
+
+// CaughtUp reports whether a sender who was ahead may go on.
+func (e *Engine) CaughtUp() bool { return e.held <= aheadLess || !e.short() }
+
+// Flowing reports that so much is in flight that its ACKs will come soon. What is queued may
+// then wait for them, unless Plenty holds: together it costs less.
+func (e *Engine) Flowing() bool { return e.inFlight >= flowBytes && e.short() }
+
+// Plenty reports whether what is queued is worth a system call and the window has room for it.
+func (e *Engine) Plenty() bool {
+	return e.queue.bytes >= flowBytes && e.inFlight+e.maxPayload() <= e.cc.Window()
+}
+
+// Delivered returns how many bytes of datagrams have been acknowledged.
+func (e *Engine) Delivered() int64 { return e.delivered }
