@@ -156,6 +156,14 @@ func TestFailuresAreNoFigures(t *testing.T) {
 	require.True(t, math.IsNaN(r.ratio(key{work: Bulk, n: size1k}, ours, tcp, mRate)))
 	require.Len(t, r.failures(), 1)
 	require.Contains(t, r.Text(), "FAILED: bulk 1024, TCP, run 1: a message came twice")
+
+	rival := &Result{Cell: Cell{Work: Bulk, Library: goRaknet, Size: size1k}, Error: "the connection ended"}
+	r.Results = append(r.Results, rival)
+	require.Len(t, r.failures(), 1, "that another library gives up is told, and fails nothing")
+	require.Contains(t, r.Text(), "Broke off: bulk 1024, go-raknet, run 1: the connection ended")
+	_, wrong := newMessages(size1k).check(make([]byte, size1k), 0)
+	rival.Error = "the server: " + wrong.Error()
+	require.Len(t, r.failures(), 2, "that it changes messages does")
 }
 
 // The documents follow from what was measured and nothing else, and keep what people wrote.

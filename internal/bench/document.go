@@ -71,6 +71,9 @@ func (r *Report) Text() string {
 	for _, s := range r.skipped() {
 		fmt.Fprintf(&b, "\nSkipped: %s\n", s)
 	}
+	for _, f := range r.broken() {
+		fmt.Fprintf(&b, "\nBroke off: %s\n", f)
+	}
 	for _, f := range r.failures() {
 		fmt.Fprintf(&b, "\nFAILED: %s\n", f)
 	}

@@ -20,6 +20,9 @@ const (
 	mostFilling = 8
 )
 
+// corruption is how a failure begins for which no library has an excuse.
+const corruption = "corruption: "
+
 // messages makes and checks messages of a size.
 type messages struct {
 	size  int
@@ -54,15 +57,15 @@ func (m *messages) make(number uint32, last bool) []byte {
 // check reports what is wrong with a message that must have this number, and whether it is the last.
 func (m *messages) check(b []byte, number uint32) (last bool, err error) {
 	if len(b) != m.size || b[0] != messageID || b[1] > 1 {
-		return false, fmt.Errorf("a message of %d bytes came that was not sent", len(b))
+		return false, fmt.Errorf(corruption+"a message of %d bytes came that was not sent", len(b))
 	}
 	if head, tail := binary.BigEndian.Uint32(b[2:]), ^binary.BigEndian.Uint32(b[m.size-tailSize:]); head != number || tail != number {
-		return false, fmt.Errorf("message %d, whose end is that of %d, came when %d was next", head, tail, number)
+		return false, fmt.Errorf(corruption+"message %d, whose end is that of %d, came when %d was next", head, tail, number)
 	}
 	if number%checkEvery == checkEvery/2+1 {
 		want := m.fills[int(number)%len(m.fills)]
 		if !bytes.Equal(b[headSize:m.size-tailSize], want[headSize:m.size-tailSize]) {
-			return false, fmt.Errorf("message %d came with other bytes than it was sent with", number)
+			return false, fmt.Errorf(corruption+"message %d came with other bytes than it was sent with", number)
 		}
 	}
 	return b[1] == 1, nil

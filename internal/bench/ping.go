@@ -23,7 +23,7 @@ func stamp(b []byte, n uint32) {
 
 func checkStamp(b []byte, size int, n uint32) error {
 	if len(b) != size || b[0] != messageID || binary.BigEndian.Uint32(b[2:]) != n {
-		return fmt.Errorf("an answer of %d bytes came that is not that to message %d", len(b), n)
+		return fmt.Errorf(corruption+"an answer of %d bytes came that is not that to message %d", len(b), n)
 	}
 	return nil
 }

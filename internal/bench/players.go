@@ -39,7 +39,7 @@ func composeTurn(b []byte, number uint32) {
 // take checks a message and returns how long it took.
 func (f *flow) take(b []byte, size int) (time.Duration, error) {
 	if len(b) != size || b[0] != messageID || binary.BigEndian.Uint32(b[2:]) != f.next || b[size-1] != byte(f.next) {
-		return 0, fmt.Errorf("a message of %d bytes came when message %d was next", len(b), f.next)
+		return 0, fmt.Errorf(corruption+"a message of %d bytes came when message %d was next", len(b), f.next)
 	}
 	f.next++
 	return time.Duration(time.Now().UnixNano() - int64(binary.BigEndian.Uint64(b[6:]))), nil

@@ -163,10 +163,10 @@ func (p *pingers) ask(sock udp.Socket, pongs bool) error {
 			b := in[i].Bytes()
 			if pongs {
 				if err := pong.Parse(b); err != nil || pong.Time != 1 || string(pong.Data) != pongData {
-					return fmt.Errorf("an answer of %d bytes is no pong: %w", len(b), err)
+					return fmt.Errorf(corruption+"an answer of %d bytes is no pong: %w", len(b), err)
 				}
 			} else if string(b) != string(question) {
-				return errors.New("an echo came with other bytes")
+				return errors.New(corruption + "an echo came with other bytes")
 			}
 		}
 		p.messages.Add(int64(n))

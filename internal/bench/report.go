@@ -102,7 +102,7 @@ func (r *Report) keys(w Work) (all []key) {
 func (r *Report) cell(k key, library, metric string, scale float64) string {
 	v := sorted(r.values(k, library, metric))
 	if len(v) == 0 {
-		return "-"
+		return r.absence(k, library)
 	}
 	for i := range v {
 		v[i] *= scale
@@ -112,6 +112,16 @@ func (r *Report) cell(k key, library, metric string, scale float64) string {
 		s += fmt.Sprintf(" (%s-%s)", digits(v[0]), digits(v[len(v)-1]))
 	}
 	return s
+}
+
+// absence says why there is no figure.
+func (r *Report) absence(k key, library string) string {
+	for _, res := range r.Results {
+		if res.Cell.key() == k && res.Cell.Library == library && res.Error != "" {
+			return "failed"
+		}
+	}
+	return "-"
 }
 
 // digits writes v with three digits, or all before the point.
@@ -292,15 +302,24 @@ func (r *Report) behind() show.Table {
 	return t
 }
 
-// failures are what makes the program fail: what did not arrive, or not as it was sent.
-func (r *Report) failures() (failed []string) {
+// failures are what makes the program fail: what this library, or one of the programs that
+// it is judged by, did not deliver, and what any delivered other than it was sent.
+func (r *Report) failures() (failed []string) { return r.errors(true) }
+
+// broken are the other failures: another library's connection that ended, as some do under
+// such load.
+func (r *Report) broken() (failed []string) { return r.errors(false) }
+
+func (r *Report) errors(serious bool) (all []string) {
 	for _, res := range r.Results {
-		if res.Error != "" {
-			c := &res.Cell
-			failed = append(failed, fmt.Sprintf("%s %d, %s, run %d: %s", c.Work, max(c.Size, c.Count), c.Library, c.Run+1, res.Error))
+		c := &res.Cell
+		own := !slices.Contains([]string{quicGo, kcpGo, sctpName, goRaknet, enetName}, c.Library)
+		if res.Error == "" || (own || strings.Contains(res.Error, corruption)) != serious {
+			continue
 		}
+		all = append(all, fmt.Sprintf("%s %d, %s, run %d: %s", c.Work, max(c.Size, c.Count), c.Library, c.Run+1, res.Error))
 	}
-	return failed
+	return all
 }
 
 // skipped are the reasons why something could not be measured.

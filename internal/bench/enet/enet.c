@@ -79,13 +79,13 @@ static void compose(uint8_t *b, uint32_t number, int last) {
 /* check looks at a message as message.go does, but for its filling: here each byte is that of its place. */
 static void check(const uint8_t *b, size_t n, uint32_t number) {
 	if (n != (size_t)size || b[0] != 0xfe || get32(b + 2) != number || get32(b + size - TAIL) != ~number) {
-		failure = "a message came that was not the next one";
+		failure = "corruption: a message came that was not the next one";
 		return;
 	}
 	if (number % 16 == 9)
 		for (int i = HEAD; i < size - TAIL; i++)
 			if (b[i] != (uint8_t)(i * 7)) {
-				failure = "a message came with other bytes than it was sent with";
+				failure = "corruption: a message came with other bytes than it was sent with";
 				return;
 			}
 	done = b[1];
@@ -253,7 +253,7 @@ static void ping_client(const ENetAddress *a) {
 		if (!*failure) {
 			latency(now_ns() - began);
 			if (ev.packet->dataLength != (size_t)size || get32(ev.packet->data + 2) != (uint32_t)messages)
-				failure = "a wrong answer came";
+				failure = "corruption: a wrong answer came";
 			enet_packet_destroy(ev.packet);
 			messages++;
 		}
