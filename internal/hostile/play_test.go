@@ -80,7 +80,7 @@ func TestWhatIsPlayedOnceForManyIsAllThereIs(t *testing.T) {
 	want := map[string]bool{}
 	runs := 0
 	for k, d := range sumVector.Datagrams {
-		All().Damage(d, k, func(b []byte) {
+		everything().Damage(d, k, func(b []byte) {
 			runs++
 			s := sums{}
 			for i, d := range sumVector.Datagrams {
@@ -94,7 +94,7 @@ func TestWhatIsPlayedOnceForManyIsAllThereIs(t *testing.T) {
 	}
 	for _, drops := range []int{1, 3, 1000} {
 		s := &sums{finished: map[string]bool{}}
-		p := Player{T: t, Subject: s, Scope: All(), Drops: drops}
+		p := Player{T: t, Subject: s, Scope: everything(), Drops: drops}
 		p.Play(&sumVector)
 		require.Equal(t, runs, p.Runs)
 		require.Equal(t, want, s.finished, "%d drops", drops)
@@ -107,7 +107,7 @@ func TestAFloodOfWhatIsDroppedCostsFewSubjects(t *testing.T) {
 		flood.Datagrams = append(flood.Datagrams, []byte{0xff, 1, 2, 3})
 	}
 	s := &sums{finished: map[string]bool{}}
-	p := Player{T: t, Subject: s, Scope: All(), Drops: 1 << 20}
+	p := Player{T: t, Subject: s, Scope: everything(), Drops: 1 << 20}
 	p.Play(&flood)
 	require.Equal(t, 100*4*256, p.Runs)
 	require.Equal(t, 100*128, p.Apart, "those whose first byte is below 128")
@@ -127,7 +127,8 @@ func TestPartsOfAPlayTogetherAreTheWhole(t *testing.T) {
 func TestFloodsCanBeThinnedOut(t *testing.T) {
 	flood := Vector{ID: "flood", Datagrams: [][]byte{make([]byte, floodBytes/2+1), make([]byte, floodBytes/2+1)}}
 	count := func(v *Vector) int {
-		p := Player{T: t, Subject: &sums{finished: map[string]bool{}}, Scope: &Scope{Exhaustive: true, of: 1, floods: 50}, Drops: 1000}
+		s := &sums{finished: map[string]bool{}, receive: func(*sums, []byte) bool { return false }}
+		p := Player{T: t, Subject: s, Scope: &Scope{Exhaustive: true, of: 1, floods: 50}, Drops: 1000}
 		p.Play(v)
 		return p.Runs
 	}
@@ -153,7 +154,7 @@ func TestADropThatLeavesATraceIsFound(t *testing.T) {
 	} {
 		for _, drops := range []int{1, 7, 1000} {
 			text := failure(t, func(tb testing.TB) {
-				p := Player{T: tb, Subject: &sums{finished: map[string]bool{}, receive: leak}, Scope: All(), Drops: drops}
+				p := Player{T: tb, Subject: &sums{finished: map[string]bool{}, receive: leak}, Scope: everything(), Drops: drops}
 				p.Play(&sumVector)
 			})
 			require.Contains(t, text, "left something behind", "%s, %d drops", name, drops)
@@ -165,7 +166,7 @@ func TestADropThatLeavesATraceIsFound(t *testing.T) {
 
 func TestAPanicSaysWhatWasPlayed(t *testing.T) {
 	text := failure(t, func(tb testing.TB) {
-		p := Player{T: tb, Scope: All(), Drops: 10, Subject: &sums{finished: map[string]bool{}, receive: func(s *sums, d []byte) bool {
+		p := Player{T: tb, Scope: everything(), Drops: 10, Subject: &sums{finished: map[string]bool{}, receive: func(s *sums, d []byte) bool {
 			if len(d) == 4 && d[3] == 77 {
 				panic("oh")
 			}
@@ -179,7 +180,7 @@ func TestAPanicSaysWhatWasPlayed(t *testing.T) {
 func TestMemoryThatADatagramCostsIsFound(t *testing.T) {
 	var kept []byte
 	text := failure(t, func(tb testing.TB) {
-		p := Player{T: tb, Scope: All(), Drops: 10, Subject: &sums{finished: map[string]bool{}, receive: func(s *sums, d []byte) bool {
+		p := Player{T: tb, Scope: everything(), Drops: 10, Subject: &sums{finished: map[string]bool{}, receive: func(s *sums, d []byte) bool {
 			if len(d) == 2 && d[1] == 77 {
 				kept = make([]byte, 8<<20)
 			}

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func everything() *Scope { return &Scope{Exhaustive: true, of: 1} }
+
 // damaged returns what a scope does to a datagram, in order.
 func damaged(s *Scope, d []byte, k int) (all []string) {
 	before := string(d)
@@ -35,14 +37,14 @@ func TestDamageIsEveryPrefixAndEveryOtherValueOfEveryByte(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, sorted(want), sorted(damaged(All(), d, 0)))
-	require.Len(t, damaged(All(), d, 99), 256*len(d), "whichever datagram of a vector it is")
-	require.Empty(t, damaged(All(), nil, 0), "there is nothing to damage in an empty one")
+	require.Equal(t, sorted(want), sorted(damaged(everything(), d, 0)))
+	require.Len(t, damaged(everything(), d, 99), 256*len(d), "whichever datagram of a vector it is")
+	require.Empty(t, damaged(everything(), nil, 0), "there is nothing to damage in an empty one")
 }
 
 func TestPartsShareTheDamageOut(t *testing.T) {
 	d := make([]byte, 200)
-	whole := damaged(All(), d, 0)
+	whole := damaged(everything(), d, 0)
 	var parts []string
 	for i := range 3 {
 		part := damaged(&Scope{Exhaustive: true, part: uint32(i), of: 3}, d, 0)
@@ -55,12 +57,14 @@ func TestPartsShareTheDamageOut(t *testing.T) {
 func TestASampleIsSmallAndOfTheSameKind(t *testing.T) {
 	d := make([]byte, 500)
 	whole := map[string]bool{}
-	for _, b := range damaged(All(), d, 0) {
+	for _, b := range damaged(everything(), d, 0) {
 		whole[b] = true
 	}
 	sample := damaged(&Scope{of: 1}, d, 0)
 	require.Less(t, len(sample), 330)
-	require.Greater(t, len(sample), 200)
+	if !raceEnabled {
+		require.Greater(t, len(sample), 200)
+	}
 	for _, b := range sample {
 		if !whole[b] {
 			t.Errorf("%x is no damage", b)
