@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,6 +169,8 @@ func requireClosedBy(t require.TestingT, c *raknet.Conn, remote bool) {
 // settled makes a test over real sockets wait, at its end, until every goroutine and
 // buffer is gone that it did not begin with: what a leak would keep for ever.
 func settled(t *testing.T) {
+	// What an earlier test has closed may linger, and must not count.
+	require.Eventually(t, func() bool { return !strings.Contains(stacks(), "raknet/internal/endpoint.") }, 20*time.Second, 10*time.Millisecond, "an earlier test left something open")
 	goroutines, buffers := runtime.NumGoroutine(), pool.InUse()
 	t.Cleanup(func() {
 		ok := assert.Eventually(t, func() bool {
@@ -177,4 +180,13 @@ func settled(t *testing.T) {
 			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
 		}
 	})
+}
+
+// stacks are those of all goroutines.
+func stacks() string {
+	for b := make([]byte, 1<<20); ; b = make([]byte, 2*len(b)) {
+		if n := runtime.Stack(b, true); n < len(b) {
+			return string(b[:n])
+		}
+	}
 }

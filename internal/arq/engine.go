@@ -112,11 +112,9 @@ type Engine struct {
 	// Sending.
 	queue          *sendQueue // nil: nothing was sent for a while
 	channels       []outChannel
-	nextSplit      uint16
 	nextReliable   int64
 	oldest, newest *packet // unacknowledged packets by reliable index
 	free           *packet
-	freeCount      int
 	sent           sentRing
 	inFlight       int // bytes of datagrams out
 	peakInFlight   int // since the last ACK
@@ -145,13 +143,17 @@ type Engine struct {
 	ready      []Delivery
 	readyHead  int
 	unread     int
-	abandoned  bool
-	accepted   int // datagrams so far, up to promptAcks
-	broken     bool
-	ackRides   bool // the frame set just sent takes the pending ACK along
 
 	stats Counters
 	trace *tracer // nil: nobody wants to know
+
+	// Side by side, which takes less room.
+	freeCount int32 // packets in free
+	nextSplit uint16
+	accepted  uint8 // datagrams so far, up to promptAcks
+	abandoned bool
+	broken    bool
+	ackRides  bool // the frame set just sent takes the pending ACK along
 }
 
 // Init prepares e for a connection that starts now.

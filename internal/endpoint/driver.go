@@ -19,6 +19,7 @@ type driver struct {
 	heap  []*Conn    // by Conn.due, four children each
 	timer *time.Timer
 	at    monotime.Time // when the timer fires; Never: it does not
+	sweep monotime.Time // when the table is to forget who has died; Never: nobody has
 }
 
 // init makes the driver; run must follow.
@@ -27,7 +28,7 @@ func (d *driver) init(clock *monotime.Clock) {
 	d.wake = make(chan struct{}, 1)
 	d.timer = time.NewTimer(time.Hour)
 	d.timer.Stop()
-	d.at = monotime.Never
+	d.at, d.sweep = monotime.Never, monotime.Never
 }
 
 // kick makes the driver flush the send queue.
@@ -60,6 +61,18 @@ func (d *driver) arm(now monotime.Time, c *Conn, at monotime.Time) {
 	d.mu.Unlock()
 }
 
+// set pulls the timer to the first deadline. d.mu is held.
+func (d *driver) set(now monotime.Time) {
+	first := d.sweep
+	if len(d.heap) > 0 {
+		first = min(first, d.heap[0].due)
+	}
+	if first < d.at {
+		d.at = first
+		d.timer.Reset(max(d.at.Sub(now), 0))
+	}
+}
+
 // disarm forgets c.
 func (d *driver) disarm(c *Conn) {
 	d.mu.Lock()
@@ -69,12 +82,26 @@ func (d *driver) disarm(c *Conn) {
 	d.mu.Unlock()
 }
 
-// set pulls the timer to the first deadline. d.mu is held.
-func (d *driver) set(now monotime.Time) {
-	if len(d.heap) > 0 && d.heap[0].due < d.at {
-		d.at = d.heap[0].due
-		d.timer.Reset(max(d.at.Sub(now), 0))
+// sweepSoon makes sure that the table forgets who has died, also while no datagram comes.
+func (d *driver) sweepSoon() {
+	now := d.clock.Now()
+	d.mu.Lock()
+	if d.sweep == monotime.Never {
+		d.sweep = now.Add(sweepDelay)
+		d.set(now)
 	}
+	d.mu.Unlock()
+}
+
+// sweeps reports whether the table is to forget who has died, and takes that off the list.
+func (d *driver) sweeps(now monotime.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.sweep > now {
+		return false
+	}
+	d.sweep = monotime.Never
+	return true
 }
 
 // popDue appends up to driverPass connections that are due to list.
@@ -112,6 +139,9 @@ func (d *driver) run(e *Endpoint) {
 			if len(list) < driverPass {
 				break
 			}
+		}
+		if d.sweeps(d.clock.Now()) && e.table.noted.Load() {
+			e.interrupt() // the table is the reader's
 		}
 		clear(list)
 		d.mu.Lock()

@@ -197,8 +197,9 @@ func (e *Endpoint) connectedTo(addr netip.AddrPort) bool {
 
 // bury forgets a connection that is dead.
 func (e *Endpoint) bury(c *Conn) {
-	e.driver.disarm(c)
 	e.table.post(c)
+	e.driver.disarm(c)
+	e.driver.sweepSoon()
 	if e.cfg.Handler != nil {
 		e.accepts.remove(c) // nobody need ever accept it
 	}

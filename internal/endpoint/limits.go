@@ -50,6 +50,9 @@ const (
 	// farewell is how long Close waits for the socket to take the last datagrams.
 	farewell = 100 * time.Millisecond
 
+	// sweepDelay is how long those who died may stay in the table while no datagram comes, so
+	// that the reader is not woken for each of many. Arbitrary.
+	sweepDelay = 100 * time.Millisecond
 	// driverPass is how many due connections are served before what they send is flushed.
 	driverPass = 256
 

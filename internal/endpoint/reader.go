@@ -50,7 +50,7 @@ func (e *Endpoint) background() {
 	}
 }
 
-// prepare makes the socket ready for readOnce. Whoever interrupts the holder of the role
+// prepare makes the socket and the table ready for readOnce. Whoever interrupts the holder of the role
 // says why first and moves the socket's deadline second; so the holder takes the
 // deadline away first and looks for reasons second.
 func (e *Endpoint) prepare() {
@@ -58,6 +58,7 @@ func (e *Endpoint) prepare() {
 		r.stale = false
 		e.sock.SetReadDeadline(time.Time{})
 	}
+	e.table.settle(e)
 }
 
 // interrupt makes a ReadBatch that waits return.

@@ -14,8 +14,6 @@ func TestTheDeadLeaveTheTableAndTheHeap(t *testing.T) {
 		key := client.Endpoint().LocalAddr().String()
 		client.Close()
 		time.Sleep(20 * time.Second)
-		r.stray("10.0.0.9:1").send([]byte{1}) // lets the reader see to its notes
-		time.Sleep(oneWay)
 		synctest.Wait()
 		e := r.server
 		require.Zero(t, server.place, key)
