@@ -150,7 +150,7 @@ func BenchmarkPongs(b *testing.B) {
 		raw := measure(s.LocalAddr().String(), "raw")
 		s.Close()
 
-		l, err := raknet.ListenConfig{}.Listen("127.0.0.1:0")
+		l, err := raknet.ListenConfig{PongRate: -1, PongRateTotal: -1}.Listen("127.0.0.1:0")
 		if err != nil {
 			b.Fatal(err)
 		}

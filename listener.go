@@ -73,6 +73,11 @@ type ListenConfig struct {
 	// quickly. Pings cost their sender nothing, and their addresses may be forged. Nil:
 	// what PongData set.
 	Pong func(PingRequest) []byte
+	// PongRate is how many pings from one network, a /24 of IPv4 or a /56 of IPv6, are answered
+	// in a second, and PongRateTotal how many of all networks together; after a pause as
+	// many as in two seconds. The others go unanswered, since an answer goes wherever the ping says
+	// that it comes from, and is larger. Defaults 20 and 2000.
+	PongRate, PongRateTotal int
 	// Limits bound the memory of each connection.
 	Limits Limits
 	// Timeouts are the times after which each connection acts.
@@ -196,6 +201,8 @@ func (conf ListenConfig) endpoint(l *Listener) endpoint.Config {
 		NoCookies:      conf.DisableCookies,
 		MaxConnections: conf.MaxConnections,
 		AcceptBacklog:  conf.AcceptBacklog,
+		PongRate:       conf.PongRate,
+		PongRateTotal:  conf.PongRateTotal,
 		ARQ:            engineConfig(conf.Limits, conf.Congestion, conf.NoRepeats),
 		Timing:         conf.Timeouts.session(),
 		Pong:           l.answer,

@@ -37,6 +37,9 @@ type Config struct {
 	// HalfOpen and HalfOpenPerIP bound the connections in their handshake, in all and
 	// per IPv4 address or IPv6 /64. Beyond, the oldest gives way. Defaults 4096 and 32.
 	HalfOpen, HalfOpenPerIP int
+	// PongRate and PongRateTotal bound the pings that are answered in a second, of one network
+	// (a /24 of IPv4, a /56 of IPv6) and of all. Defaults 20 and 2000.
+	PongRate, PongRateTotal int
 
 	// ARQ is the template of every connection's engine; its MTU is overwritten.
 	ARQ arq.Config
@@ -50,7 +53,7 @@ type Config struct {
 	// and must not call into the endpoint. A panic counts as RefuseSilently. Nil: all are welcome.
 	Admit func(*Request) byte
 	// Pong returns the data of the answer to an unconnected ping. Called by the
-	// goroutine that reads the socket: it must return fast. The slice is not kept. A
+	// goroutine that reads the socket: it must return fast, and must not keep the request. The slice is not kept. A
 	// panic leaves the ping unanswered. Nil: the data that SetPong set.
 	Pong func(*PingRequest) []byte
 	// Wrap is called once for every connection that completed its handshake, before

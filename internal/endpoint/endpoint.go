@@ -96,7 +96,7 @@ func newEndpoint(g *group, s udp.Socket, cfg Config, members int) *Endpoint {
 			conf.Cookies = offline.CookiesOff
 		}
 		e.server.Init(e.clock.Now(), &conf)
-		e.pongs.Init(e.clock.Now(), pongShare(members))
+		e.pongs.Init(e.clock.Now(), pongShare(&cfg, members))
 		e.admitting.Store(true)
 	}
 	return e

@@ -63,7 +63,8 @@ func (e *Endpoint) ping(now monotime.Time, s *stranger, out *offline.Outcome) {
 	var data []byte
 	if e.cfg.Pong != nil {
 		var ok bool
-		if data, ok = e.askPong(&PingRequest{Peer: s.from, GUID: out.GUID, OnlyIfOpen: out.OnlyIfOpen}); !ok {
+		e.reader.ping = PingRequest{Peer: s.from, GUID: out.GUID, OnlyIfOpen: out.OnlyIfOpen}
+		if data, ok = e.askPong(&e.reader.ping); !ok {
 			e.counters.pongsSuppressed.Add(1)
 			return
 		}

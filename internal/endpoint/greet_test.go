@@ -172,6 +172,29 @@ func TestPings(t *testing.T) {
 	})
 }
 
+func TestTheBudgetOfPongsIsTheUsers(t *testing.T) {
+	for _, tc := range []struct {
+		change func(*Config)
+		want   uint64
+	}{
+		{func(*Config) {}, 40},
+		{func(c *Config) { c.PongRate = 5 }, 10},
+		{func(c *Config) { c.PongRate, c.PongRateTotal = -1, 7 }, 14},
+		{func(c *Config) { c.PongRate, c.PongRateTotal = -1, -1 }, 100},
+	} {
+		bubble(t, func(r *rig) {
+			ping := wire.UnconnectedPing{HasGUID: true, GUID: 1}
+			s := r.stray("10.0.0.9:1")
+			for range 100 {
+				s.send(ping.Append(nil))
+			}
+			time.Sleep(oneWay)
+			synctest.Wait()
+			require.Equal(t, tc.want, r.server.Stats().Pongs)
+		}, tc.change)
+	}
+}
+
 func TestThePongFunctionIsAsked(t *testing.T) {
 	bubble(t, func(r *rig) {
 		p, err := r.client("10.0.0.2:1").Ping(context.Background(), r.at)

@@ -73,16 +73,26 @@ func share(bound, byDefault, n int) int {
 	return max((bound+n-1)/n, 1)
 }
 
-// pongShare is the budget of pongs of one of n members.
-func pongShare(n int) *guard.LimiterConfig {
+// pongShare is the budget of pongs of one of n members. What may be saved up is two seconds'
+// worth.
+func pongShare(cfg *Config, n int) *guard.LimiterConfig {
+	each, all := cfg.PongRate, cfg.PongRateTotal
+	if each == 0 {
+		each = guard.DefaultRate
+	}
+	if all == 0 {
+		all = guard.DefaultGlobalRate
+	}
 	return &guard.LimiterConfig{
 		Key:         randomKey(),
-		Rate:        share(0, guard.DefaultRate, n),
-		Burst:       share(0, guard.DefaultBurst, n),
-		GlobalRate:  share(0, guard.DefaultGlobalRate, n),
-		GlobalBurst: share(0, guard.DefaultGlobalBurst, n),
+		Rate:        share(each, 0, n),
+		Burst:       share(burst(each), 0, n),
+		GlobalRate:  share(all, 0, n),
+		GlobalBurst: share(burst(all), 0, n),
 	}
 }
+
+func burst(rate int) int { return 2 * min(rate, 1<<29) }
 
 // shut ends all members. Whatever ended one of them is the reason for all.
 func (g *group) shut(err error) {

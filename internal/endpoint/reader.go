@@ -17,8 +17,9 @@ import (
 type reader struct {
 	in        []udp.Inbound // grows to readBatch when reads fill it
 	strangers []stranger
-	dirty     []*Conn // received something in this batch
-	last      *Conn   // the connection of the datagram before
+	dirty     []*Conn     // received something in this batch
+	ping      PingRequest // to ask for the answer to
+	last      *Conn       // the connection of the datagram before
 	lastFrom  netip.AddrPort
 	stale     bool // the socket's read deadline may be set
 	failures  int  // errors in a row

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func TestABusySocketReadsMoreAndMoreAtOnce(t *testing.T) {
-	for path, most := range map[Path]int{Offload: placesJoined, Batch: maxBatch} {
+	for _, path := range []Path{Offload, Batch} {
 		server, client := listener(Options{Path: path})(t, "127.0.0.1:0"), carriers["single"](t, "127.0.0.1:0")
 		require.IsType(t, &batch{}, server)
 		if path == Offload {
@@ -22,7 +23,7 @@ func TestABusySocketReadsMoreAndMoreAtOnce(t *testing.T) {
 		in := make([]Inbound, 100)
 		defer Release(in)
 		want := placesMin
-		for left := 256; left > 0; want = min(2*want, most) {
+		for left := 256; left > 0; want = min(2*want, maxBatch) {
 			n, err := server.ReadBatch(in)
 			require.NoError(t, err)
 			require.Equal(t, min(want, left), n)
@@ -37,6 +38,30 @@ func TestABusySocketReadsMoreAndMoreAtOnce(t *testing.T) {
 			require.Nil(t, i.big, "an idle socket holds nothing")
 		}
 	}
+}
+
+// Runs of datagrams need large buffers, of which few do for one call.
+func TestASocketThatReceivesRunsReadsFewOfThem(t *testing.T) {
+	server, client := listener(Options{Path: Offload})(t, "127.0.0.1:0"), listener(Options{Path: Offload})(t, "127.0.0.1:0")
+	needsSegments(t, server)
+	write(t, client, at(server), make([]string, 64)...)
+	in := make([]Inbound, 100)
+	defer Release(in)
+	for left := 64; left > 0; {
+		n, err := server.ReadBatch(in)
+		require.NoError(t, err)
+		left -= n
+	}
+	require.Greater(t, server.(*batch).r.places, placesJoined)
+	run := make([]string, 40)
+	for i := range run {
+		run[i] = strings.Repeat("x", 1000)
+	}
+	write(t, client, at(server), run...)
+	_, err := server.ReadBatch(in)
+	require.NoError(t, err)
+	require.NotZero(t, in[0].Segment)
+	require.Equal(t, placesJoined, server.(*batch).r.places)
 }
 
 func TestRepliesLeaveFromTheAddressThatWasHit(t *testing.T) {

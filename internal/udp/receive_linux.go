@@ -13,8 +13,9 @@ import (
 
 // How many messages one call receives at most, placesJoined where each may be many datagrams
 // and needs a buffer of 64 KiB: so many hold 170 full datagrams, stay in the processor's cache, and
-// are what one ACK names, for which the sender waits. A socket begins with placesMin,
-// doubles when all are filled, and halves when it runs dry.
+// are what one ACK names, for which the sender waits. While all that comes is lone datagrams,
+// as those of many peers are, one call may receive maxBatch of them. A socket begins with
+// placesMin, doubles when all are filled, and halves when it runs dry.
 const (
 	placesMin    = 2
 	placesJoined = 4
@@ -33,6 +34,7 @@ type receiver struct {
 	named  bool // not connected: the kernel says who sent it
 	peer   Peer // who did, if connected
 	places int  // messages to make room for
+	long   bool // some message of the last call was more than one datagram
 
 	in    []Inbound // of this call
 	n     int       // messages received
@@ -64,7 +66,7 @@ func (r *receiver) receive(fd uintptr) bool {
 	}
 	if r.n == n {
 		most := maxBatch
-		if r.joined {
+		if r.long {
 			most = placesJoined
 		}
 		r.places = min(2*r.places, most)
@@ -123,6 +125,7 @@ func (r *receiver) read(rc syscall.RawConn, in []Inbound) (int, error) {
 // to be handed on behind the others. It returns how many there are.
 func (r *receiver) collect() int {
 	kept := 0
+	r.long = false
 	for i := range r.n {
 		h, in := &r.hdrs[i], &r.in[i]
 		var c control
@@ -142,6 +145,9 @@ func (r *receiver) collect() int {
 			if from.AddrPort.Port() == 0 {
 				continue
 			}
+		}
+		if c.segment > 0 && c.segment < size && !r.long {
+			r.long, r.places = true, min(r.places, placesJoined)
 		}
 		if size > pool.ClassRead {
 			copy(in.big.B, in.small.B)
