@@ -265,7 +265,7 @@ func (c *calmEngine) Step(i int) {
 // bounded, what it drops leaves no trace, it goes on afterwards, and another engine notices nothing.
 func TestEveryPrefixAndEveryChangedByteOfAVector(t *testing.T) {
 	buffers := pool.InUse()
-	player := hostile.Player{T: t, Scope: hostile.NewScope(t), Drops: 1 << 16}
+	player := hostile.Player{T: t, Scope: hostile.NewScope(t), Drops: 1 << 12}
 	// Numbers that were refused for want of room, not for their form, are not asked for again.
 	prints := hostile.NewFingerprints("Engine.stats", "Engine.refused", "reassembler.last", "group.links")
 	player.Subject = &damagedEngine{play: &player, prints: prints, now: &hostile.Instant{TB: t}}

@@ -168,14 +168,7 @@ func (p *Player) walk(c change) {
 			continue
 		}
 		p.Apart++
-		for _, d := range p.unproven {
-			p.later[d.k] = append(p.later[d.k], d.change)
-		}
-		p.owed += len(p.unproven)
-		p.unproven = p.unproven[:0]
-		if _, again := p.known[apart{k, state}]; !again {
-			p.known[apart{k, state}] = struct{}{}
-			p.New++
+		if p.remember(apart{k, state}) {
 			for _, d := range p.vector.Datagrams[k+1:] {
 				p.give(d)
 			}
@@ -186,6 +179,22 @@ func (p *Player) walk(c change) {
 			p.settle()
 		}
 	}
+}
+
+// remember notes a state apart, and what is to be proven later; it reports whether the state is new.
+func (p *Player) remember(a apart) bool {
+	defer p.uncounted(p.allocated())
+	for _, d := range p.unproven {
+		p.later[d.k] = append(p.later[d.k], d.change)
+	}
+	p.owed += len(p.unproven)
+	p.unproven = p.unproven[:0]
+	if _, again := p.known[a]; again {
+		return false
+	}
+	p.known[a] = struct{}{}
+	p.New++
+	return true
 }
 
 // reach brings the subject, or a new one, to the state before datagram k.
@@ -290,14 +299,13 @@ func (p *Player) blame() {
 	p.Fatalf("of %d datagrams that were dropped none left anything behind, but all of them did", len(suspects))
 }
 
-// state returns the subject's state, and sees to it that the memory that this takes is not
-// held against the subject.
 func (p *Player) state() uint64 {
-	before := p.allocated()
-	state := p.Subject.State()
-	p.memory += p.allocated() - before
-	return state
+	defer p.uncounted(p.allocated())
+	return p.Subject.State()
 }
+
+// uncounted takes what was allocated since, which was the player's own, off the subject's account.
+func (p *Player) uncounted(since uint64) { p.memory += p.allocated() - since }
 
 // allocated returns how much memory the process has asked for so far.
 func (p *Player) allocated() uint64 {
