@@ -4,24 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/raknet-go/raknet/internal/guard"
-	"github.com/raknet-go/raknet/internal/monotime"
-	"github.com/raknet-go/raknet/internal/offline"
-	"github.com/raknet-go/raknet/internal/pool"
-	"github.com/raknet-go/raknet/internal/siphash"
+	"github.com/raknet-go/raknet"
 	"github.com/raknet-go/raknet/internal/udp"
 	"github.com/raknet-go/raknet/internal/wire"
 )
 
-// Questions of server lists, by many pingers of one server. A listener answers 2,000 a
-// second and no more, so that nobody can use it to flood others; what is measured here
-// is how fast it could. So the server is what a listener answers pings with (the socket, the
-// parser, the limiter, the pong), without the limit, and without the tables of connections.
+// Questions of server lists, by many pingers of one server, whose limit on answers is off.
 
 const (
 	pongBatch = 64
@@ -32,33 +24,38 @@ const (
 	pongData = "MCPE;Dedicated Server;844;1.21.111;0;10;13253860892328930865;Bedrock level;Survival;1;19132;19133;0;"
 )
 
-// pongServer answers.
-type pongServer struct {
-	counted
-}
+// echoServer sends every datagram back.
+type echoServer struct{ counted }
 
 func newPongServer(c *Cell) (string, end, error) {
+	if c.Library == ours {
+		l, err := raknet.ListenConfig{PongRate: -1, PongRateTotal: -1}.Listen("127.0.0.1:0")
+		if err != nil {
+			return "", nil, err
+		}
+		l.PongData([]byte(pongData))
+		return l.Addr().String(), &listenerServer{l}, nil
+	}
 	sock, err := udp.Listen("127.0.0.1:0", udp.Options{})
 	if err != nil {
 		return "", nil, err
 	}
-	s := &pongServer{}
+	s := &echoServer{}
 	s.failed = make(chan error, 1)
-	answer := echo
-	if c.Library == ours {
-		answer = newAnswerer().answer
-	}
-	go func() { s.fail(s.serve(sock, answer)) }()
+	go func() { s.fail(s.serve(sock)) }()
 	return sock.LocalAddr().String(), s, nil
 }
 
+// listenerServer is a listener that answers by itself.
+type listenerServer struct{ l *raknet.Listener }
+
+func (s *listenerServer) look(l *Look)       { l.Messages = int64(s.l.Stats().Pings) }
+func (s *listenerServer) stop() error        { return nil }
+func (s *listenerServer) settle(int64) error { return nil }
+
 // serve answers every batch with one.
-func (s *pongServer) serve(sock udp.Socket, answer func(from netip.AddrPort, question, dst []byte) []byte) error {
+func (s *echoServer) serve(sock udp.Socket) error {
 	in, out := make([]udp.Inbound, pongBatch), make([]udp.Outbound, 0, pongBatch)
-	buffers := make([]*pool.Buffer, pongBatch)
-	for i := range buffers {
-		buffers[i] = pool.Get(offline.ReplySize)
-	}
 	for {
 		n, err := sock.ReadBatch(in)
 		if udp.IsClosed(err) {
@@ -66,48 +63,24 @@ func (s *pongServer) serve(sock udp.Socket, answer func(from netip.AddrPort, que
 		}
 		out = out[:0]
 		for i := range n {
-			if b := answer(in[i].From.AddrPort, in[i].Bytes(), buffers[i].B[:0]); len(b) > 0 {
-				out = append(out, udp.Outbound{Data: b, To: in[i].From, Local: in[i].Local})
+			data := in[i].Bytes()
+			for size := in[i].Segment; size > 0 && len(data) > size; data = data[size:] {
+				out = append(out, udp.Outbound{Data: data[:size], To: in[i].From, Local: in[i].Local})
 			}
+			out = append(out, udp.Outbound{Data: data, To: in[i].From, Local: in[i].Local})
 		}
-		if len(out) > 0 {
-			if _, err := sock.WriteBatch(out); udp.IsClosed(err) {
-				return err
-			}
-			s.messages.Add(int64(len(out)))
+		if len(out) == 0 {
+			continue
 		}
+		if _, err := sock.WriteBatch(out); udp.IsClosed(err) {
+			return err
+		}
+		s.messages.Add(int64(len(out)))
 	}
 }
 
-// echo is the bare answer.
-func echo(_ netip.AddrPort, question, dst []byte) []byte { return append(dst, question...) }
-
-// answerer is what a listener knows of pings.
-type answerer struct {
-	server  offline.Server
-	limiter guard.Limiter
-	clock   *monotime.Clock
-	data    []byte
-}
-
-func newAnswerer() *answerer {
-	a := &answerer{clock: monotime.NewClock(), data: []byte(pongData)}
-	a.server.Init(a.clock.Now(), &offline.ServerConfig{GUID: 1, Key: siphash.Key{1}})
-	a.limiter.Init(a.clock.Now(), &guard.LimiterConfig{Key: siphash.Key{2}, Rate: -1, GlobalRate: -1})
-	return a
-}
-
-func (a *answerer) answer(from netip.AddrPort, question, dst []byte) []byte {
-	at := a.clock.Now()
-	_, out := a.server.Handle(at, from, question, dst)
-	if out.Kind != offline.Ping || !a.limiter.Allow(at, from.Addr()) {
-		return nil
-	}
-	return a.server.AppendPong(dst[:0], out.Time, a.data)
-}
-
-func (s *pongServer) stop() error        { return nil }
-func (s *pongServer) settle(int64) error { return nil }
+func (s *echoServer) stop() error        { return nil }
+func (s *echoServer) settle(int64) error { return nil }
 
 // pingers ask.
 type pingers struct {

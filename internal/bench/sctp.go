@@ -29,11 +29,26 @@ func (sctpLibrary) Listen(job rivals.Job) (rivals.Server, error) {
 	return sctpServer{c, job}, nil
 }
 
-func sctpConfig(c net.Conn) sctp.Config {
-	return sctp.Config{
-		NetConn: c, LoggerFactory: logging.NewDefaultLoggerFactory(), BlockWrite: true, EnableZeroChecksum: true,
-		MaxReceiveBufferSize: sctpBuffer, MaxMessageSize: 2 * rivals.MaxMessage,
+// sctpOptions set up an association over c, of either end.
+func sctpOptions(c net.Conn) []sctp.AssociationOption {
+	return []sctp.AssociationOption{
+		sctp.WithNetConn(c), sctp.WithLoggerFactory(logging.NewDefaultLoggerFactory()), sctp.WithBlockWrite(true), sctp.WithEnableZeroChecksum(true),
+		sctp.WithMaxReceiveBufferSize(sctpBuffer), sctp.WithMaxMessageSize(2 * rivals.MaxMessage),
 	}
+}
+
+func clientOptions(c net.Conn) (list []sctp.ClientOption) {
+	for _, o := range sctpOptions(c) {
+		list = append(list, o)
+	}
+	return list
+}
+
+func serverOptions(c net.Conn) (list []sctp.ServerOption) {
+	for _, o := range sctpOptions(c) {
+		list = append(list, o)
+	}
+	return list
 }
 
 func (sctpLibrary) Dial(_ context.Context, address string, job rivals.Job) (rivals.Conn, error) {
@@ -42,7 +57,7 @@ func (sctpLibrary) Dial(_ context.Context, address string, job rivals.Job) (riva
 		return nil, err
 	}
 	_ = c.(*net.UDPConn).SetReadBuffer(4 << 20)
-	a, err := sctp.Client(sctpConfig(c))
+	a, err := sctp.ClientWithOptions(clientOptions(c)...)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +76,7 @@ type sctpServer struct {
 func (s sctpServer) Address() string { return s.c.LocalAddr().String() }
 
 func (s sctpServer) Accept(context.Context) (rivals.Conn, error) {
-	a, err := sctp.Server(sctpConfig(&firstPeer{UDPConn: s.c}))
+	a, err := sctp.ServerWithOptions(serverOptions(&firstPeer{UDPConn: s.c})...)
 	if err != nil {
 		return nil, err
 	}
