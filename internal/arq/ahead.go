@@ -31,7 +31,7 @@ func (e *Engine) Flowing() bool { return e.inFlight >= flowBytes && e.short() }
 
 // Plenty reports whether what is queued is worth a system call and the window has room for it.
 func (e *Engine) Plenty() bool {
-	return e.queue.bytes >= flowBytes && e.inFlight+e.maxPayload() <= e.cc.Window()
+	return e.queue != nil && e.queue.bytes >= flowBytes && e.inFlight+e.maxPayload() <= e.cc.Window()
 }
 
 // Delivered returns how many bytes of datagrams have been acknowledged.

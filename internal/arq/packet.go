@@ -180,6 +180,11 @@ const splitFlag = 0x10
 func (e *Engine) stamp(p *packet) {
 	p.firstReliable = e.nextReliable
 	b := p.buf.Bytes()[wire.DatagramHeaderSize:]
+	if p.frames == 1 && p.reliable == 1 { // as in most transfers: no need to read what another processor may have written
+		wire.PutUint24(b[3:], wire24(e.nextReliable))
+		e.nextReliable++
+		return
+	}
 	for range p.frames {
 		size, reliable := frameLayout(b)
 		if reliable {

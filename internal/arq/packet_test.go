@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/protocol"
 )
 
 func TestListsKeepTheirOrder(t *testing.T) {
@@ -68,4 +69,25 @@ func TestOwnCopiesOnlyWhatIsShared(t *testing.T) {
 	}
 	p.buf.Release()
 	b.Release()
+}
+
+func BenchmarkStamp(b *testing.B) {
+	for _, size := range []int{100, 1000} {
+		b.Run(byteName(size), func(b *testing.B) {
+			var e Engine
+			e.Init(1, &Config{MTU: 1492})
+			m := Message{Payload: payload(0, size), Reliability: protocol.ReliableOrdered}
+			for range 2000 / size {
+				if err := e.Send(1, &m); err != nil {
+					b.Fatal(err)
+				}
+			}
+			p := e.pick(1)
+			for b.Loop() {
+				e.stamp(p)
+			}
+			b.ReportMetric(float64(p.frames), "frames")
+			e.Close()
+		})
+	}
 }

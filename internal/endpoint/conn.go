@@ -56,8 +56,7 @@ type Conn struct {
 	ctx      *connContext // nil: nobody asked yet
 	tracing  *tracing     // nil: nobody wants to know
 
-	pauses   *pauses       // nil: no sender had to pause yet
-	lingerAt monotime.Time // when what waits in a flow leaves at the latest
+	pauses *pauses // nil: there was no flow yet
 
 	user atomic.Pointer[any]
 }

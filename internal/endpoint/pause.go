@@ -3,6 +3,9 @@ package endpoint
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/monotime"
 )
 
 // pauses is what a connection knows of its senders who are ahead of it (arq.Engine.Ahead).
@@ -14,6 +17,16 @@ type pauses struct {
 	// vain is what was delivered when a pause brought nothing. Until more is, nobody pauses again.
 	vain  int64
 	timer *time.Timer // to use again; nil: none, or somebody uses it
+	// lingerAt is when what waits in a flow leaves at the latest.
+	lingerAt monotime.Time
+}
+
+// pausing returns the connection's pauses, which it has from its first flow on. c.mu is held.
+func (c *Conn) pausing() *pauses {
+	if c.pauses == nil {
+		c.pauses = &pauses{gate: newGate(), vain: -1}
+	}
+	return c.pauses
 }
 
 // pauseLimit is how long a sender pauses while nothing is acknowledged. Longer than what takes
@@ -24,18 +37,16 @@ const pauseLimit = 4 * time.Millisecond
 // must not wait, to whatever connection: it may be what acknowledgements wait for.
 var handlers atomic.Int32
 
-// ahead counts the caller among those who pause, if it should. c.mu is held.
-func (c *Conn) ahead() work {
-	if !c.sess.Ahead() || c.held > 0 || handlers.Load() > 0 {
+// ahead counts the sender of m among those who pause, if it should. c.mu is held.
+func (c *Conn) ahead(m *arq.Message) work {
+	if !m.Reliability.IsReliable() || !c.sess.Ahead() || c.held > 0 || handlers.Load() > 0 {
 		return 0
 	}
-	if c.pauses == nil {
-		c.pauses = &pauses{gate: newGate(), vain: -1}
-	}
-	if c.pauses.vain == c.sess.Delivered() {
+	p := c.pausing()
+	if p.vain == c.sess.Delivered() {
 		return 0
 	}
-	c.pauses.n++
+	p.n++
 	return workAhead
 }
 

@@ -49,9 +49,8 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 		r = newReceipt()
 	}
 	wait := o.Reliability.IsReliable()
-	now := c.ep.clock.Now()
 	c.mu.Lock()
-	w, err := c.submit(now, &m, r, wait && c.write.Load().waiting())
+	w, err := c.submit(&m, r, wait && c.write.Load().waiting())
 	c.mu.Unlock()
 	if err == session.ErrSendBufferFull && wait {
 		w, err = c.submitInTurn(ctx, &m, r)
@@ -81,7 +80,7 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 
 // submit gives a message to the session and, unless others are about to, sends what
 // may leave. With behind set it only waits in line. c.mu is held.
-func (c *Conn) submit(now monotime.Time, m *arq.Message, r *Receipt, behind bool) (work, error) {
+func (c *Conn) submit(m *arq.Message, r *Receipt, behind bool) (work, error) {
 	switch {
 	case c.gone:
 		return 0, errGone
@@ -92,6 +91,11 @@ func (c *Conn) submit(now monotime.Time, m *arq.Message, r *Receipt, behind bool
 	case r != nil:
 		m.ReceiptID = c.receipts.next()
 	}
+	joins := c.joins(m)
+	now := c.sess.Now()
+	if !joins {
+		now = c.ep.clock.Now()
+	}
 	if err := c.sess.Send(now, m); err != nil {
 		if err == session.ErrSendBufferFull && !m.Reliability.IsReliable() {
 			c.dropped++
@@ -101,32 +105,37 @@ func (c *Conn) submit(now monotime.Time, m *arq.Message, r *Receipt, behind bool
 	if r != nil {
 		c.addReceipt(r)
 	}
-	if m.Reliability.IsReliable() {
-		return workSent | c.ahead() | c.dispatch(now, m), nil
-	}
-	return workSent | c.dispatch(now, m), nil
-}
-
-// dispatch sees to it that a message which was queued leaves. c.mu is held.
-func (c *Conn) dispatch(now monotime.Time, m *arq.Message) work {
 	switch {
 	case c.held > 0 || c.pumping:
-		return 0 // whoever it is looks again before resting
-	case m.Reliability.IsReliable() && m.Priority != protocol.PriorityImmediate && c.sess.Flowing():
-		if c.sess.Plenty() {
-			return c.transmit(now, pumpDatagrams, true) &^ workMore // the next message, or an ACK, sends the rest
-		}
-		if c.lingerAt <= now {
-			c.lingerAt = now.Add(linger)
-			c.ep.driver.arm(now, c, c.lingerAt)
-		}
-		return 0
+		return workSent | c.ahead(m), nil // whoever it is looks again before resting
+	case joins:
+		return workSent | c.ahead(m) | c.flow(now), nil
 	case !c.answered && c.lastSent != 0 && now.Sub(c.lastSent) < burstGap:
 		c.pumping = true
-		return workPump
+		return workSent | c.ahead(m) | workPump, nil
 	}
 	c.answered, c.lastSent = false, now
-	return c.transmit(now, c.ep.stepBudget, false)
+	return workSent | c.ahead(m) | c.transmit(now, c.ep.stepBudget, false), nil
+}
+
+// joins reports whether a message joins others that are leaving or about to. Then it needs no
+// clock, which costs as much as all else that happens to a small one. c.mu is held.
+func (c *Conn) joins(m *arq.Message) bool {
+	return m.Reliability.IsReliable() && m.Priority != protocol.PriorityImmediate &&
+		(c.held > 0 || c.pumping || c.sess.Flowing())
+}
+
+// flow lets a message wait for company, or sends it with what has come together. c.mu is held.
+func (c *Conn) flow(now monotime.Time) work {
+	if c.sess.Plenty() {
+		return c.transmit(c.ep.clock.Now(), pumpDatagrams, true) &^ workMore // the next message, or an ACK, sends the rest
+	}
+	if p := c.pausing(); p.lingerAt <= now { // the driver, when it came at that moment, told the session the time
+		now = c.ep.clock.Now()
+		p.lingerAt = now.Add(linger)
+		c.ep.driver.arm(now, c, p.lingerAt)
+	}
+	return 0
 }
 
 // submitInTurn is submit for a message that the send buffer has no room for yet. Of
@@ -158,9 +167,8 @@ func (c *Conn) submitInTurn(ctx context.Context, m *arq.Message, r *Receipt) (wo
 		if isClosed(deadline) {
 			return 0, os.ErrDeadlineExceeded
 		}
-		now := c.ep.clock.Now()
 		c.mu.Lock()
-		w, err := c.submit(now, m, r, false)
+		w, err := c.submit(m, r, false)
 		line.want = min(m.Size(), c.ep.sendBuffer)
 		c.mu.Unlock()
 		if err != session.ErrSendBufferFull {

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,6 +24,7 @@ func (g gate) open() {
 // when the moment comes, and replaced when it is moved. The zero value is no deadline.
 // Safe for concurrent use.
 type deadline struct {
+	is      atomic.Bool // there is one
 	mu      sync.Mutex
 	timer   *time.Timer
 	expired chan struct{} // nil: nobody has asked or set it yet
@@ -42,6 +44,7 @@ func (d *deadline) set(t time.Time, passed func()) {
 		d.expired = make(chan struct{})
 		closed = false
 	}
+	d.is.Store(!t.IsZero())
 	if t.IsZero() {
 		return
 	}
@@ -70,6 +73,9 @@ func (d *deadline) wait() <-chan struct{} {
 
 // passed reports whether the deadline has passed.
 func (d *deadline) passed() bool {
+	if !d.is.Load() {
+		return false // as for nearly everybody, and asked for every message
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.expired != nil && isClosed(d.expired)

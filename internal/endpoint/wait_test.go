@@ -64,3 +64,12 @@ func TestAGateHoldsOneToken(t *testing.T) {
 	var none gate
 	none.open() // nobody waits there, ever
 }
+
+func BenchmarkDeadlinePassed(b *testing.B) {
+	var d deadline
+	for b.Loop() {
+		if d.passed() {
+			b.Fatal("there is none")
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package session
 
+import "github.com/raknet-go/raknet/internal/monotime"
+
 // Ahead reports that a sender should wait until CaughtUp holds, or until Delivered does not
 // change any more, though there is SendSpace: on this path it gains nothing by being further ahead.
 func (c *Conn) Ahead() bool { return c.eng.Ahead() }
@@ -16,3 +18,6 @@ func (c *Conn) Plenty() bool { return c.eng.Plenty() }
 
 // Delivered returns how many bytes of datagrams the peer has acknowledged.
 func (c *Conn) Delivered() int64 { return c.eng.Delivered() }
+
+// Now returns the latest moment that the connection has heard of.
+func (c *Conn) Now() monotime.Time { return c.now }
