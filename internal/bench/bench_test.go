@@ -149,6 +149,17 @@ func TestRatiosAreOfOneRun(t *testing.T) {
 	require.Contains(t, r.behind().Text(), "TCP", "what others do better is told as well")
 }
 
+// A server that does half of its work with a core needs two.
+func TestAServerThatFallsBehindIsNotCheap(t *testing.T) {
+	res := &Result{Cell: Cell{Work: Players, Library: ours, Count: 1000}, Values: Values{mServerCPU: 1, mPerSecond: 10_000}}
+	r := &Report{Results: []*Result{res}}
+	k := key{work: Players, n: 1000}
+	require.Equal(t, 2.0, r.median(k, ours, mFullCPU))
+	require.Equal(t, 50.0, r.median(k, ours, mInTime))
+	res.Values[mPerSecond] = 20_100
+	require.Equal(t, 1.0, r.median(k, ours, mFullCPU))
+}
+
 // A failure counts for nothing, and makes the program fail.
 func TestFailuresAreNoFigures(t *testing.T) {
 	r := reportOf([2]float64{100, 150})

@@ -66,6 +66,8 @@ const (
 	mStack     = "stack bytes each"
 	mRSS       = "RSS bytes each"
 	mServerCPU = "server cores"
+	mInTime    = "messages in time, %" // of those that a game should have
+	mFullCPU   = "server cores, were all in time"
 	mClientCPU = "client cores"
 	mOthers    = "cores used by others"
 	mDone      = "messages"
