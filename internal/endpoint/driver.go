@@ -14,6 +14,7 @@ import (
 type driver struct {
 	clock *monotime.Clock
 	wake  chan struct{} // one slot: the send queue was left to the driver
+	many  func() bool   // whether the socket has manyConns
 
 	mu    sync.Mutex // leaf
 	heap  []*Conn    // by Conn.due, four children each
@@ -23,8 +24,8 @@ type driver struct {
 }
 
 // init makes the driver; run must follow.
-func (d *driver) init(clock *monotime.Clock) {
-	d.clock = clock
+func (d *driver) init(clock *monotime.Clock, many func() bool) {
+	d.clock, d.many = clock, many
 	d.wake = make(chan struct{}, 1)
 	d.timer = time.NewTimer(time.Hour)
 	d.timer.Stop()
@@ -45,6 +46,9 @@ func (d *driver) kick() {
 func (d *driver) arm(now monotime.Time, c *Conn, at monotime.Time) {
 	if at == monotime.Never {
 		return
+	}
+	if at > now && d.many() {
+		at += (driverGrid - at%driverGrid) % driverGrid
 	}
 	d.mu.Lock()
 	switch {

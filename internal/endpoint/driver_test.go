@@ -20,7 +20,7 @@ func TestTheDriversHeap(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(*seed, 0))
 	synctest.Test(t, func(t *testing.T) {
 		var d driver
-		d.init(monotime.NewClock())
+		d.init(monotime.NewClock(), func() bool { return false })
 		conns := make([]Conn, 500)
 		want := map[*Conn]monotime.Time{}
 		for range 20_000 {

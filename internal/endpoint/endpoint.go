@@ -47,7 +47,9 @@ type Endpoint struct {
 	counters  counters
 	pong      atomic.Pointer[[]byte]
 	admitting atomic.Bool
-	here      atomic.Int64  // len(conns)
+	here      atomic.Int64 // len(conns)
+	sentAt    atomic.Int64 // when a user's call last put something into the send queue
+	sentBy    atomic.Pointer[Conn]
 	done      chan struct{} // closed when the endpoint has ended
 
 	mu      sync.Mutex // leaf
@@ -85,7 +87,7 @@ func newEndpoint(g *group, s udp.Socket, cfg Config, members int) *Endpoint {
 	}
 	e.log.to = cfg.Log
 	e.table.init(cfg.HalfOpenPerIP, cfg.HalfOpen)
-	e.driver.init(e.clock)
+	e.driver.init(e.clock, func() bool { return e.here.Load() >= manyConns })
 	e.tx = txFIFO{sock: s, kick: e.driver.kick, k: &e.counters}
 	e.role.init(e.interrupt)
 	e.reader.in = make([]udp.Inbound, readFirst)

@@ -1,6 +1,10 @@
 package endpoint
 
-import "time"
+import (
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+)
 
 // Every bound of the runtime that no user sets, and the defaults of those that
 // users do set.
@@ -53,6 +57,11 @@ const (
 	// sweepDelay is how long those who died may stay in the table while no datagram comes, so
 	// that the reader is not woken for each of many. Arbitrary.
 	sweepDelay = 100 * time.Millisecond
+	// driverGrid is what deadlines are rounded up to where a socket has manyConns: else each of a
+	// thousand ACKs that are held back for a moment would wake the driver, and leave alone.
+	// Timers are late by about as much anyway. Both are arbitrary.
+	driverGrid = monotime.Time(time.Millisecond)
+	manyConns  = 8
 	// driverPass is how many due connections are served before what they send is flushed.
 	driverPass = 256
 
