@@ -10,11 +10,16 @@ import "github.com/raknet-go/raknet/internal/monotime"
 // which runs beside the user's goroutine and takes along whatever has gathered meanwhile. The
 // user's goroutine still sends itself what fills a system call, in case that all
 // processors are busy.
-func (e *Endpoint) sent(c *Conn, now monotime.Time) {
+func (e *Endpoint) sent(c *Conn) {
 	waiting := e.tx.n.Load()
 	if waiting == 0 {
 		return
 	}
+	if e.here.Load() < 2 {
+		e.tx.flush(leadBatches)
+		return
+	}
+	now := e.clock.Now()
 	before := monotime.Time(e.sentAt.Swap(int64(now)))
 	if other := e.sentBy.Swap(c) != c; other && before != 0 && now.Sub(before) < burstGap && waiting < txBatch {
 		e.driver.kick()

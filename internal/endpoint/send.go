@@ -57,7 +57,7 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 	}
 	c.after(w &^ (workSent | workAhead))
 	if w&workSent != 0 {
-		c.ep.sent(c, now)
+		c.ep.sent(c)
 		if w&workAhead != 0 {
 			c.pause()
 		}
