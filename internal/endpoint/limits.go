@@ -29,9 +29,9 @@ const (
 	// bulk senders do not delay the others.
 	stepDatagrams = 8
 	// soloStepDatagrams is the same where the socket has no other connection to delay.
-	soloStepDatagrams = 64
+	soloStepDatagrams = txBatch
 	// pumpDatagrams is how many a connection's own goroutine sends before it flushes.
-	pumpDatagrams = 64
+	pumpDatagrams = txBatch
 	// linger is how long a reliable message waits at most for company while much is in
 	// flight on a short path: ACKs, which come sooner, or enough to send, let it leave.
 	linger = time.Millisecond
@@ -46,8 +46,9 @@ const (
 	// after txRetry. What strangers are owed is dropped instead.
 	txQueue = 4096
 	txRetry = time.Millisecond
-	// txBatch is how many datagrams one call sends.
-	txBatch = 64
+	// txBatch is how many datagrams one call sends: twice what the system takes as one where
+	// they are full.
+	txBatch = 88
 	// leadBatches is how many such calls a shared or a user's goroutine makes for
 	// everybody before it leaves the rest to the driver.
 	leadBatches = 8

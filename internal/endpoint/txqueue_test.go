@@ -35,15 +35,15 @@ func TestTheSendQueueKeepsItsOrderInBatches(t *testing.T) {
 	}
 	put(q, want[:150]...)
 	q.flush(1)
-	require.Equal(t, []int{64}, s.batches)
+	require.Equal(t, []int{txBatch}, s.batches)
 	require.Equal(t, 1, *kicks, "what is left is the driver's")
 	put(q, want[150:]...)
 	q.flush(8)
 	require.Equal(t, want, s.sent)
-	require.Equal(t, []int{64, 64, 64, 8}, s.batches)
+	require.Equal(t, []int{txBatch, txBatch, 200 - 2*txBatch}, s.batches)
 	require.Equal(t, before, pool.InUse())
 	require.Equal(t, uint64(200), q.k.datagramsSent.Load())
-	require.Equal(t, uint64(4), q.k.writeBatches.Load())
+	require.Equal(t, uint64(3), q.k.writeBatches.Load())
 }
 
 func TestADatagramThatCannotBeSentIsLostAlone(t *testing.T) {

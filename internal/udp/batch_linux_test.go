@@ -62,6 +62,20 @@ func TestASocketThatReceivesRunsReadsFewOfThem(t *testing.T) {
 	require.NoError(t, err)
 	require.NotZero(t, in[0].Segment)
 	require.Equal(t, placesJoined, server.(*batch).r.places)
+
+	// Short runs, such as messages of 10 KB are sent in, do not fill the buffers.
+	for range 4 {
+		for range 64 {
+			write(t, client, at(server), run[:8]...)
+		}
+		for left := 64; left > 0; {
+			n, err := server.ReadBatch(in)
+			require.NoError(t, err)
+			require.LessOrEqual(t, n, placesMost)
+			left -= n
+		}
+	}
+	require.Equal(t, placesMost, server.(*batch).r.places)
 }
 
 func TestRepliesLeaveFromTheAddressThatWasHit(t *testing.T) {

@@ -11,14 +11,16 @@ import (
 	"github.com/raknet-go/raknet/internal/pool"
 )
 
-// How many messages one call receives at most, placesJoined where each may be many datagrams
-// and needs a buffer of 64 KiB: so many hold 170 full datagrams, stay in the processor's cache, and
-// are what one ACK names, for which the sender waits. While all that comes is lone datagrams,
-// as those of many peers are, one call may receive maxBatch of them. A socket begins with
-// placesMin, doubles when all are filled, and halves when it runs dry.
+// How many messages one call receives at most: maxBatch, but where some are many datagrams and
+// need a buffer of 64 KiB, as many as come to readBytes if they are like those of the last
+// call, between placesJoined and placesMost. So much stays in the processor's cache, and is what
+// one ACK names, for which the sender waits. A socket begins with placesMin, doubles when all
+// are filled, and halves when it runs dry.
 const (
 	placesMin    = 2
 	placesJoined = 4
+	placesMost   = 16
+	readBytes    = 192 << 10
 )
 
 // receiver is what ReadBatch uses.
@@ -34,7 +36,7 @@ type receiver struct {
 	named  bool // not connected: the kernel says who sent it
 	peer   Peer // who did, if connected
 	places int  // messages to make room for
-	long   bool // some message of the last call was more than one datagram
+	most   int  // how many at most
 
 	in    []Inbound // of this call
 	n     int       // messages received
@@ -47,7 +49,7 @@ type receiver struct {
 }
 
 func (r *receiver) init() {
-	r.places = placesMin
+	r.places, r.most = placesMin, maxBatch
 	r.sys = batchCall
 	r.call = r.receive
 }
@@ -65,11 +67,7 @@ func (r *receiver) receive(fd uintptr) bool {
 		return false
 	}
 	if r.n == n {
-		most := maxBatch
-		if r.long {
-			most = placesJoined
-		}
-		r.places = min(2*r.places, most)
+		r.places = min(2*r.places, r.most)
 	}
 	return true
 }
@@ -125,7 +123,7 @@ func (r *receiver) read(rc syscall.RawConn, in []Inbound) (int, error) {
 // to be handed on behind the others. It returns how many there are.
 func (r *receiver) collect() int {
 	kept := 0
-	r.long = false
+	bytes, long := 0, false
 	for i := range r.n {
 		h, in := &r.hdrs[i], &r.in[i]
 		var c control
@@ -136,6 +134,7 @@ func (r *receiver) collect() int {
 			r.overflows.Add(r.moreDrops(c.drops))
 		}
 		size := int(h.n)
+		bytes += size
 		if h.Flags&unix.MSG_TRUNC != 0 || size > pool.ClassRead && (c.segment <= 0 || c.segment > pool.ClassRead) {
 			continue // a datagram that does not fit its buffer
 		}
@@ -146,9 +145,7 @@ func (r *receiver) collect() int {
 				continue
 			}
 		}
-		if c.segment > 0 && c.segment < size && !r.long {
-			r.long, r.places = true, min(r.places, placesJoined)
-		}
+		long = long || c.segment > 0 && c.segment < size
 		if size > pool.ClassRead {
 			copy(in.big.B, in.small.B)
 			in.Buf, in.big = in.big, nil
@@ -164,6 +161,11 @@ func (r *receiver) collect() int {
 			r.in[i], r.in[kept] = r.in[kept], r.in[i]
 		}
 		kept++
+	}
+	r.most = maxBatch
+	if long {
+		r.most = max(placesJoined, min(readBytes*r.n/bytes, placesMost))
+		r.places = min(r.places, r.most)
 	}
 	return kept
 }
