@@ -36,8 +36,8 @@ type Limits struct {
 	ReassemblyBytes int
 	// HeldMessages and HeldBytes bound the messages of all channels that wait for an
 	// earlier ordered one. More is left unacknowledged. Below what the peer may have in
-	// flight, 4096 messages for one of this library, a lossy link may stall until the
-	// connection ends. Defaults 8192 and 8 MiB.
+	// flight, 10240 messages for one of this library, a lossy link may stall until the
+	// connection ends. Defaults 12288 and 12 MiB.
 	HeldMessages, HeldBytes int
 	// UnreliableAge is how long an unreliable message may wait for its turn to be
 	// sent before it is dropped as outdated. Default 1 second.

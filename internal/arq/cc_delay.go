@@ -13,6 +13,7 @@ type pathDelay struct {
 	minAt       monotime.Time // when the least was seen last, about
 	inRound     time.Duration // least of this round; 0: no sample yet
 	lastRound   time.Duration // least of the round before
+	lastSamples int           // of the round before
 	sum         time.Duration // of the queue's delays in this round
 	samples     int           // in this round
 
@@ -32,6 +33,9 @@ const (
 	leastStanding = 5 * time.Millisecond
 	// buildingSamples is how many round trips of a round must show a queue (RFC 9406).
 	buildingSamples = 8
+	// sparseStanding is leastStanding for rounds with few samples: then the peer may let
+	// each ACK wait for company. A little more than the original engine's tick.
+	sparseStanding = 12 * time.Millisecond
 	// lossMemory is over how many round trips, and how many losses, delays are smoothed.
 	// Losses at random come with the usual delay in the mean; over 16 of them the mean is
 	// still so rough that it is mistaken for a full queue too often (in the laboratory a
@@ -67,7 +71,7 @@ func (p *pathDelay) endRound() {
 		return
 	}
 	p.usual += (p.sum/time.Duration(p.samples) - p.usual) / lossMemory
-	p.lastRound = p.inRound
+	p.lastRound, p.lastSamples = p.inRound, p.samples
 	p.inRound, p.sum, p.samples = 0, 0, 0
 }
 
@@ -83,7 +87,9 @@ func (p *pathDelay) isQueue(rtt time.Duration) bool {
 }
 
 // standing reports whether the queue did not run empty in the round before.
-func (p *pathDelay) standing() bool { return p.isQueue(p.lastRound) }
+func (p *pathDelay) standing() bool {
+	return p.isQueue(p.lastRound) && (p.lastSamples >= buildingSamples || p.lastRound > p.min+sparseStanding)
+}
 
 // building reports whether the queue has not been empty in this round so far.
 func (p *pathDelay) building() bool {

@@ -26,6 +26,14 @@ func TestAQueueStandsIfARoundNeverSeesItEmpty(t *testing.T) {
 		t.Error("empty once a round")
 	}
 	now = p.delays(now, 1, 60, 70, 80)
+	if p.standing() {
+		t.Error("few samples: the peer may have let its ACKs wait")
+	}
+	now = p.delays(now, 1, 63, 70, 80)
+	if !p.standing() {
+		t.Error("longer than any such wait")
+	}
+	now = p.delays(now, 1, 60, 70, 80, 80, 80, 80, 80, 80)
 	if !p.standing() {
 		t.Error("10 ms at least")
 	}

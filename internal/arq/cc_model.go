@@ -32,8 +32,12 @@ type model struct {
 	fullRounds int
 
 	// Probing.
-	cycle   int
-	cycleAt monotime.Time
+	cycle     int
+	cycleAt   monotime.Time
+	cycleRate int64   // what the rate was as the cycle began
+	grown     int     // cycles in a row in which it grew and nothing spoke of congestion
+	slow      [2]int  // bytes acknowledged and lost since the last drain
+	noise     float64 // share that the path loses whatever the rate
 
 	calmAt monotime.Time // when a calm ends; Never while more is in flight than should be
 
@@ -78,10 +82,24 @@ const (
 	calmGain = 0.5
 	// drainRounds bounds how long a cycle drains, in round trips. Arbitrary.
 	drainRounds = 4
-	// heavyLoss is the share of a round's bytes whose loss means a full queue and not a
-	// bad path, though the delay says nothing: above what paths lose at random, below what
-	// a full queue costs. Arbitrary between a tenth and a half.
-	heavyLoss = 0.2
+	// noiseMemory is over how many cycles the share is averaged, noiseDatagrams how much must
+	// be known of a drain for it to count. Less than leastNoise is left to the probes, which
+	// go a quarter above the rate, and no more than mostNoise is made up for. All arbitrary.
+	noiseMemory    = 4
+	noiseDatagrams = 8
+	leastNoise     = 0.1
+	mostNoise      = 0.3
+	// restartGrowth is how much a cycle must find for that, near all that a probe can show, and restartCycles
+	// how many must.
+	restartGrowth = 1.2
+	restartCycles = 2
+	// heavyLoss is the share of a flight whose loss means a full queue and not a bad path,
+	// though the delay says nothing: above what paths lose at random, below what it costs to double
+	// the rate once too often. From outageLoss on it means nothing. Both arbitrary.
+	// In startup, which fills queues on purpose, less says so.
+	heavyLoss   = 0.35
+	startupLoss = 0.2
+	outageLoss  = 0.9
 	// heavyDatagrams is how many full datagrams must be lost for that, so that two
 	// unlucky ones in a small window do not count.
 	heavyDatagrams = 8
@@ -108,6 +126,7 @@ func (m *model) OnSent(monotime.Time, int, int) {}
 func (m *model) OnAck(now monotime.Time, a AckSample) {
 	m.collapsed = false
 	m.acked += a.Bytes
+	m.slow[0] += a.Bytes
 	m.path.add(now, a.RTT)
 	newRound := a.Newest >= m.roundEnd
 	if newRound {
@@ -158,6 +177,7 @@ func (m *model) checkFull() {
 // not all probe at once.
 func (m *model) cruise(now monotime.Time) {
 	m.phase, m.cycle, m.cycleAt = modelProbe, int(m.round)%(len(probeGains)-2)+2, now
+	m.cycleRate, m.grown = m.rates.max(), 0
 }
 
 // drained reports whether no more is in flight than the path and the peer's ACKs hold.
@@ -174,6 +194,45 @@ func (m *model) nextInCycle(now monotime.Time, a AckSample) {
 	}
 	m.cycle = (m.cycle + 1) % len(probeGains)
 	m.cycleAt = now
+	switch m.cycle {
+	case 0:
+		m.restart()
+	case cycleDrain + 1:
+		m.slow = [2]int{}
+	case cycleDrain + 2:
+		m.hearNoise()
+	}
+}
+
+// hearNoise learns how much the path loses whatever the rate, from what became of the
+// datagrams that left while the cycle drained: slower than the path delivers, they found
+// room in any queue.
+func (m *model) hearNoise() {
+	if all := m.slow[0] + m.slow[1]; all >= noiseDatagrams*m.mtu {
+		m.noise += (float64(m.slow[1])/float64(all) - m.noise) / noiseMemory
+	}
+}
+
+// replacement is by how much more is sent so that the same arrives, on a path that loses so
+// much that probes could not show any growth.
+func (m *model) replacement() float64 {
+	if m.noise < leastNoise || m.path.standing() {
+		return 1
+	}
+	return 1 / (1 - min(m.noise, mostNoise))
+}
+
+// restart goes back to startup when each of the last cycles found more: startup ended before
+// the path was full, or there is a faster path now, and what doubles each round trip gets there sooner.
+func (m *model) restart() {
+	rate := m.rates.max()
+	if float64(rate) < restartGrowth*float64(m.cycleRate) || m.path.standing() {
+		m.grown = 0
+	} else if m.grown++; m.grown >= restartCycles {
+		m.phase, m.grown = modelStartup, 0
+		m.fullRate, m.fullRounds = rate, 0
+	}
+	m.cycleRate = rate
 }
 
 // checkCalm begins a calm when the least round trip has not been seen for long.
@@ -218,6 +277,7 @@ func (m *model) lump(now monotime.Time, bytes int) {
 
 func (m *model) OnLoss(now monotime.Time, l LossSample) {
 	m.lost += l.Bytes
+	m.slow[1] += l.Bytes
 	if l.Timeout {
 		m.collapsed = true
 		return
@@ -229,17 +289,27 @@ func (m *model) OnLoss(now monotime.Time, l LossSample) {
 	if m.lossyRound || 2*flying < m.window {
 		return // once a round trip, and not to a flow that takes little of the path
 	}
-	congestion := m.path.standing() || m.path.telling() && m.path.long() ||
-		m.lost >= heavyDatagrams*m.mtu && float64(m.lost) >= heavyLoss*float64(m.acked+m.lost)
+	congestion := m.path.standing() || m.path.telling() && m.path.long() || m.heavy(flying)
 	if !congestion {
 		return
 	}
-	m.lossyRound = true
+	m.lossyRound, m.grown = true, 0
 	m.ceiling.cut(now, m.mtu, flying, max(minDatagrams*m.mtu, m.content(1)/2))
 	if m.phase == modelStartup && m.rates.max() > 0 {
 		m.phase = modelDrain
 	}
 	m.window = min(m.window, m.ceiling.bytes)
+}
+
+// heavy reports whether so much of a flight was lost that a queue must be full. Nearly all of it
+// is an outage, or the loss of the one ACK that named it.
+func (m *model) heavy(flying int) bool {
+	share := float64(m.lost) / float64(max(m.acked+m.lost, flying))
+	least := heavyLoss
+	if m.phase == modelStartup {
+		least = startupLoss
+	}
+	return m.lost >= heavyDatagrams*m.mtu && share >= least && share <= outageLoss
 }
 
 func (m *model) OnSpurious(monotime.Time) { m.ceiling.restore() }
@@ -297,7 +367,7 @@ func (m *model) PacingRate() int64 {
 	case modelProbe:
 		gain = probeGains[m.cycle]
 	}
-	return max(int64(gain*float64(m.rates.max())), 1)
+	return max(int64(gain*m.replacement()*float64(m.rates.max())), 1)
 }
 
 // maxFilter keeps the greatest of the values of the last rateRounds rounds, by the

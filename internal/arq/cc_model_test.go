@@ -61,7 +61,7 @@ func TestAFullQueueLowersTheCeilingAndCalmRaisesIt(t *testing.T) {
 	next := int64(0)
 	now := steadyPath(c, 1, &next, 12_500_000, 50*time.Millisecond, 30)
 	before := c.Window()
-	c.OnLoss(now, LossSample{Bytes: before / 2, InFlight: before / 2, Newest: next - 1, Next: next})
+	c.OnLoss(now, LossSample{Bytes: before * 3 / 5, InFlight: before * 2 / 5, Newest: next - 1, Next: next})
 	low := c.Window()
 	if low > before*8/10 {
 		t.Fatalf("window %d after half of it was lost, was %d", low, before)
@@ -162,6 +162,39 @@ func TestAThriftyFlowDoesNotAnswerCongestion(t *testing.T) {
 	c.OnLoss(now, LossSample{Bytes: 1464, InFlight: before / 4, Newest: next - 1, Next: next})
 	if w := c.Window(); w != before {
 		t.Errorf("window %d, was %d", w, before)
+	}
+}
+
+func TestHowMuchOfAFlightIsCongestion(t *testing.T) {
+	for _, tc := range []struct {
+		share      float64
+		congestion bool
+	}{{0.05, false}, {0.2, false}, {0.3, false}, {0.5, true}, {0.8, true}, {1, false}} {
+		c := NewModel(testMTU).(*model)
+		next := int64(0)
+		now := steadyPath(c, 1, &next, 12_500_000, 50*time.Millisecond, 30)
+		before := c.Window()
+		c.acked = 0 // a round begins
+		lost := int(tc.share * float64(before))
+		c.OnLoss(now, LossSample{Bytes: lost, InFlight: before - lost, Newest: next - 1, Next: next})
+		if got := c.Window() < before; got != tc.congestion {
+			t.Errorf("%v of a flight lost: congestion %v", tc.share, got)
+		}
+	}
+}
+
+func TestAPathThatBecomesFasterIsFound(t *testing.T) {
+	c := NewModel(testMTU).(*model)
+	next := int64(0)
+	now := steadyPath(c, 1, &next, 125_000, 50*time.Millisecond, 40)
+	if c.phase != modelProbe {
+		t.Fatal("the slow path is not full")
+	}
+	for rounds := 0; c.rates.max() < 10_000_000; rounds++ {
+		if rounds > 80 {
+			t.Fatalf("%d B/s after %d round trips, of 12.5 million", c.rates.max(), rounds)
+		}
+		now = steadyPath(c, now, &next, 12_500_000, 50*time.Millisecond, 1)
 	}
 }
 

@@ -113,6 +113,7 @@ type Engine struct {
 	queue          *sendQueue // nil: nothing was sent for a while
 	channels       []outChannel
 	nextReliable   int64
+	reach          reach
 	oldest, newest *packet // unacknowledged packets by reliable index
 	free           *packet
 	sent           sentRing
@@ -143,6 +144,7 @@ type Engine struct {
 	ready      []Delivery
 	readyHead  int
 	unread     int
+	freed      int // of unread: bytes that had been held for order, up to HeldBytes
 
 	stats Counters
 	trace *tracer // nil: nobody wants to know
@@ -152,6 +154,7 @@ type Engine struct {
 	nextSplit uint16
 	accepted  uint8 // datagrams so far, up to promptAcks
 	abandoned bool
+	stalled   bool // the oldest frame keeps all fresh ones back: see reach
 	broken    bool
 	ackRides  bool // the frame set just sent takes the pending ACK along
 }
@@ -211,7 +214,12 @@ func (e *Engine) AckOwed() bool { return e.acks.pending() }
 
 // SetUnread tells the engine how many bytes of delivered messages the application
 // has not taken; see Limits.ReceiveBuffer.
-func (e *Engine) SetUnread(bytes int) { e.unread = bytes }
+func (e *Engine) SetUnread(bytes int) {
+	if bytes < e.unread {
+		e.freed = min(e.freed, bytes)
+	}
+	e.unread = bytes
+}
 
 // Broken reports that a reliable message was begun, acknowledged in part and never
 // completed by the peer for Limits.ReassemblyAge: what was promised cannot be kept,

@@ -26,8 +26,8 @@ type Limits struct {
 	MessageParts int
 	// HeldMessages and HeldBytes bound what waits for a missing ordered message,
 	// over all channels. While they are full, a datagram is dropped unacknowledged
-	// unless it holds the next message of some channel. Defaults 8192 and 8 MiB,
-	// which is more than a sender that keeps to reliableInFlight can have under way.
+	// unless it holds the next message of some channel. Defaults 12288 and 12 MiB,
+	// which is more than a sender of this library can have under way: see wideInFlight.
 	HeldMessages, HeldBytes int
 	// MessageFragments bounds the fragments of one message sent; Send refuses more
 	// with ErrMessageTooLarge. Bedrock servers lose longer messages after
@@ -53,8 +53,8 @@ func (l Limits) withDefaults() *Limits {
 	def(&l.ReassemblyBytes, 8<<20)
 	def(&l.ReassemblyGroups, splitsInFlight)
 	def(&l.MessageParts, 8192)
-	def(&l.HeldMessages, 8192)
-	def(&l.HeldBytes, 8<<20)
+	def(&l.HeldMessages, 12288)
+	def(&l.HeldBytes, 12<<20)
 	def(&l.MessageFragments, 2048)
 	if l.ReassemblyAge <= 0 {
 		l.ReassemblyAge = 30 * time.Second
@@ -67,10 +67,6 @@ func (l Limits) withDefaults() *Limits {
 
 // Bounds that no user sets.
 const (
-	// reliableInFlight bounds the reliable indexes from the lowest unacknowledged
-	// one to the next: beyond it some peers drop frames after acknowledging their
-	// datagram. New reliable data waits; resends and unreliable data do not.
-	reliableInFlight = 4096
 	// splitsInFlight bounds the split messages that are partly sent and not wholly
 	// acknowledged, for the same peers. The next split message waits.
 	splitsInFlight = 256

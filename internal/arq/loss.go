@@ -201,6 +201,23 @@ func (e *Engine) probe() *packet {
 	return nil
 }
 
+// second returns one of the oldest packets that were sent again, to be sent once more
+// though nothing says that it was lost. It is for a moment in which these keep back
+// everything else: the path is idle, and a resend that is lost as well costs another
+// round trip of everybody.
+func (e *Engine) second() *packet {
+	steps := 0
+	for p := e.oldest; p != nil && steps < secondSteps; p, steps = p.newer, steps+1 {
+		if p.place == nowhere && p.resent && !p.second {
+			return p
+		}
+	}
+	return nil
+}
+
+// secondSteps bounds how far second looks. Arbitrary.
+const secondSteps = 64
+
 // onNack handles a NACK datagram.
 func (e *Engine) onNack(now monotime.Time, b []byte) Verdict {
 	it, err := wire.ParseRanges(b)
@@ -290,6 +307,9 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 		e.firstSentAt = newest.sentAt
 	}
 	e.deliveredAt = now
+	if e.stats.DatagramsLost > 0 && sample.Newest >= 0 {
+		e.reach.learn(b, sample.Newest, e.sent.next)
+	}
 	sample.InFlight, sample.Delivered, sample.Next = e.inFlight, e.delivered, e.sent.next
 	sample.WindowLimited = 2*e.peakInFlight > e.cc.Window()
 	e.peakInFlight = e.inFlight

@@ -31,6 +31,9 @@ const (
 	// maxPaceRate bounds the rate in bytes a second, so that a second of it fits 63 bits of
 	// bytes times nanoseconds.
 	maxPaceRate = 8 << 30
+	// paceLate is how late a wake-up may come without a loss of speed: on a busy machine
+	// timers overshoot by milliseconds.
+	paceLate = 5 * time.Millisecond
 	// paceTick is the least time that a datagram is made to wait, for the same reason.
 	paceTick = time.Millisecond
 )
@@ -54,7 +57,7 @@ func (e *Engine) paced(now monotime.Time, size int) bool {
 		return true
 	}
 	p := &e.pacer
-	burst := max(paceBurst, int(rate/int64(time.Second/(2*paceTick))))
+	burst := max(paceBurst, int(rate*int64(paceLate)/int64(time.Second)))
 	if since := now.Sub(p.filled); since > time.Second {
 		p.tokens, p.filled = burst, now
 	} else if more := rate * int64(since) / int64(time.Second); more > 0 {

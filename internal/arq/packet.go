@@ -30,6 +30,8 @@ type packet struct {
 	priority      protocol.Priority
 	place         place
 	flying        bool // it has left at least once
+	resent        bool // it was sent again
+	second        bool // and then once more, on no evidence
 }
 
 // place says which list holds a packet.

@@ -86,20 +86,44 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 	}
 	it := wire.Frames(frames)
 	var f wire.Frame
+	reliable := false
 	for it.Next(&f) {
 		if arrival == arrivalTooOld && !f.Reliability.IsReliable() {
 			continue // nobody knows whether it came before
 		}
+		reliable = reliable || f.Reliability.IsReliable()
 		if e.apply(now, b, &f) {
 			urgent = true
 		}
 	}
 	e.acks.note(now, number, len(data), urgent)
-	if arrival == arrivalTooOld && e.reliable.taken() == taken {
-		return VerdictLate
+	if e.reliable.taken() == taken {
+		if arrival == arrivalTooOld {
+			return VerdictLate
+		}
+		if reliable {
+			e.ackAgain()
+		}
 	}
 	return VerdictAccepted
 }
+
+// ackAgain names the last datagrams that came in the next ACK once more, after one that
+// brought nothing but what is here already: the peer cannot have had their ACK. A
+// flight that arrives at once is acknowledged by a single datagram, and when that is lost the
+// peer would take all of it for lost.
+func (e *Engine) ackAgain() {
+	e.acks.sawLoss()
+	for n := e.arrivals.next - 1; n >= max(e.arrivals.next-againNumbers, e.arrivals.from); n-- {
+		if e.arrivals.probe(n) == arrivalDuplicate {
+			e.acks.ranges.add(n, n+1)
+		}
+	}
+}
+
+// againNumbers is how many numbers ackAgain looks back: as many as a flight of a fast
+// transfer has. It is work for each datagram that brings nothing new. Arbitrary.
+const againNumbers = 256
 
 // arrive notes a datagram that is new, and reports whether it should be acknowledged at once.
 func (e *Engine) arrive(number int64) (urgent bool) {
@@ -182,7 +206,7 @@ func (e *Engine) inspect(frames []byte) Verdict {
 	switch {
 	case it.Err() != nil:
 		return VerdictMalformed
-	case reliable && e.unread >= e.limits.ReceiveBuffer:
+	case reliable && e.unreadFull():
 		return VerdictRefused
 	case waits && (e.order.hold.exhausted() || e.order.hold.full() && !wanted):
 		return VerdictRefused
@@ -212,7 +236,7 @@ func (e *Engine) apply(now monotime.Time, b *pool.Buffer, f *wire.Frame) (urgent
 			e.stats.DuplicatesReceived++
 			return false
 		}
-	} else if e.unread >= e.limits.ReceiveBuffer && !protocol.ID(f.Payload[0]).IsControl() {
+	} else if e.unreadFull() && !protocol.ID(f.Payload[0]).IsControl() {
 		e.stats.FramesDropped++
 		return false
 	}
@@ -238,7 +262,16 @@ func (e *Engine) whole(order int64, seq uint32, d Delivery) {
 		e.ready = append(e.ready, d)
 	}
 	e.stats.MessagesReceived += uint64(len(e.ready) - before)
+	for i := before + 1; i < len(e.ready); i++ {
+		e.freed += e.ready[i].pinned()
+	}
+	e.freed = min(e.freed, e.limits.HeldBytes)
 }
+
+// unreadFull reports whether the application is behind by ReceiveBuffer. What waited for a
+// missing message and became ready with it does not count: it comes at once, megabytes of it on a fast and
+// lossy path, and is no fault of an application that reads.
+func (e *Engine) unreadFull() bool { return e.unread-e.freed >= e.limits.ReceiveBuffer }
 
 // NextDelivery takes the next message, in the order of delivery. The caller owns what
 // d holds and releases it.

@@ -128,3 +128,72 @@ func TestControlMessagesPassAFullReader(t *testing.T) {
 		t.Error("more was delivered")
 	}
 }
+
+func TestADatagramThatBringsNothingNewIsAnsweredWithEverything(t *testing.T) {
+	l := newLossTest(t, Config{MTU: 1492})
+	acks := func() (all []string) {
+		l.now = l.now.Add(10 * time.Millisecond)
+		l.e.Advance(l.now)
+		for b := l.e.Transmit(l.now); b != nil; b = l.e.Transmit(l.now) {
+			all = append(all, hex.EncodeToString(b.Bytes()))
+			b.Release()
+		}
+		return all
+	}
+	for _, d := range []string{"84000000" + "400008000000fe", "84010000" + "400008010000fe", "84020000" + "400008020000fe"} {
+		l.receive(d)
+	}
+	if got := acks(); len(got) != 1 || got[0] != "c0000100000000020000" {
+		t.Fatalf("%v", got)
+	}
+	t.Logf("# the ACK is lost; one of them comes again under a new number")
+	l.receive("84030000" + "400008000000fe")
+	if got := acks(); len(got) != 1 || got[0] != "c0000100000000030000" {
+		t.Errorf("%v", got)
+	}
+	t.Logf("# one with something new among it tells nothing of the kind")
+	l.e.acks.lossy, l.e.acks.echoes = 0, nil
+	l.receive("84040000" + "400008000000fe" + "400008030000fe")
+	if got := acks(); len(got) != 1 || got[0] != "c0000101040000" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestWhatWaitedForOrderIsNoFaultOfTheReader(t *testing.T) {
+	l := newLossTest(t, Config{MTU: 1492, Limits: Limits{ReceiveBuffer: 1000, HeldBytes: 5000}})
+	frame := func(i uint32) string {
+		f := wire.Frame{Reliability: protocol.ReliableOrdered, Reliable: i, Order: i}
+		b := wire.AppendDatagramHeader(nil, wire.FrameSetID, i)
+		return hex.EncodeToString(append(wire.AppendFrameHeader(b, &f, 500), payload(0, 500)...))
+	}
+	for i := uint32(1); i < 8; i++ {
+		l.receive(frame(i))
+	}
+	l.receive(frame(0))
+	unread := 0
+	var d Delivery
+	for l.e.NextDelivery(&d) {
+		unread += d.pinned()
+		d.Release()
+		l.e.SetUnread(unread)
+	}
+	if unread < 8*500 {
+		t.Fatalf("%d bytes came", unread)
+	}
+	if v := l.receive(frame(8)); v != VerdictAccepted {
+		t.Errorf("%v though all but one message had waited", v)
+	}
+	for l.e.NextDelivery(&d) {
+		unread += d.pinned()
+		d.Release()
+		l.e.SetUnread(unread)
+	}
+	if v := l.receive(frame(9)); v != VerdictRefused {
+		t.Errorf("%v: 1000 bytes came in order and were not read", v)
+	}
+	t.Logf("# what is read is taken off both")
+	l.e.SetUnread(600)
+	if v := l.receive(frame(9)); v != VerdictAccepted {
+		t.Errorf("%v: 600 bytes are unread", v)
+	}
+}

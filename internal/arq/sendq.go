@@ -264,7 +264,8 @@ func (e *Engine) mayStart(p *packet, ahead uint16) bool {
 	if p.reliable == 0 {
 		return true
 	}
-	if e.oldest != nil && e.nextReliable+int64(ahead+p.reliable)-e.oldest.firstReliable > reliableInFlight {
+	if e.oldest != nil && e.nextReliable+int64(ahead+p.reliable)-e.oldest.firstReliable > e.reach.inFlight() {
+		e.stalled = true
 		return false
 	}
 	for _, m := range p.messages {

@@ -79,7 +79,11 @@ func (e *Engine) next(now monotime.Time) *packet {
 			return p
 		}
 	}
+	e.stalled = false
 	p := e.pick(now)
+	if p == nil && e.stalled {
+		p = e.second()
+	}
 	if p == nil {
 		if e.inFlight < e.cc.Window() && e.queue.empty() {
 			e.limitedUntil = e.delivered + int64(e.inFlight) + 1
@@ -97,6 +101,7 @@ func (e *Engine) next(now monotime.Time) *packet {
 
 // depart makes p the next datagram: its first transmission, or another one.
 func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
+	at := p.place
 	if p.place != nowhere {
 		l := &e.queue.level[p.priority]
 		l.pass += stride[p.priority]
@@ -107,6 +112,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	e.unqueue(p)
 	again := p.flying
 	if again {
+		p.resent, p.second = true, at == nowhere
 		// A probe may still have unreliable frames, which may yet arrive as they left first.
 		if before := p.buf.N; e.stripUnreliable(p) > 0 {
 			e.charge(p, p.buf.N-before)

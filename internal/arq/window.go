@@ -9,6 +9,7 @@ import "math/bits"
 // was skipped, until the connection rests.
 type arrivals struct {
 	next int64    // one above the highest number accepted
+	from int64    // the first number expected; lower ones count as seen
 	full int64    // lower ones came all, as far as anybody asks
 	old  int64    // lower ones are no longer told apart
 	seen []uint64 // bits of the numbers from full up to next; of len64 words, or nil
@@ -40,7 +41,7 @@ const (
 
 // init starts the window: first is the first number expected. Lower ones count as seen.
 func (w *arrivals) init(first int64) {
-	*w = arrivals{next: first, full: first, old: first - arrivalWindow}
+	*w = arrivals{next: first, from: first, full: first, old: first - arrivalWindow}
 }
 
 // probe says what accept would, and changes nothing.

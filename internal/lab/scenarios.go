@@ -92,6 +92,18 @@ var Scenarios = []Scenario{
 		Flows: one(bulk(100 << 10)), From: 2 * time.Second, Until: 10 * time.Second, Show: bulkShow, Bound: "95 %: what is not lost",
 		Goals: []Goal{atLeast(Share, 75)}}),
 
+	symmetric(clean, Scenario{Name: "open-0", Family: "open", Title: "1 KB messages over a path without a rate limit, no loss",
+		Flows: one(bulk(1024)), From: 2 * time.Second, Until: 6 * time.Second, Show: []Metric{Goodput, Resent, Needless}}),
+	symmetric(lossy(clean, 0.01), Scenario{Name: "open-1", Family: "open", Title: "the same, 1 % random loss each way", Baseline: "open-0",
+		Flows: one(bulk(1024)), From: 2 * time.Second, Until: 6 * time.Second, Show: []Metric{Goodput, GoodputRatio, Resent, Needless},
+		Goals: []Goal{atLeast(GoodputRatio, 80)}}),
+	symmetric(lossy(clean, 0.05), Scenario{Name: "open-5", Family: "open", Title: "the same, 5 % random loss each way", Baseline: "open-0",
+		Flows: one(bulk(1024)), From: 2 * time.Second, Until: 6 * time.Second, Show: []Metric{Goodput, GoodputRatio, Resent, Needless},
+		Goals: []Goal{atLeast(GoodputRatio, 60)}}),
+
+	symmetric(lossy(clean, 0.2), Scenario{Name: "open-20", Family: "open", Title: "the same, 20 % random loss each way", Baseline: "open-0",
+		Flows: one(bulk(1024)), From: 2 * time.Second, Until: 6 * time.Second, Show: []Metric{Goodput, GoodputRatio, Resent, Needless}}),
+
 	symmetric(narrow, Scenario{Name: "droptail", Family: "droptail", Title: "1 KB messages over 20 Mbit/s with a drop-tail queue of 64 KB",
 		Flows: one(bulk(1024)), From: time.Second, Until: 21 * time.Second, Show: bulkShow, Bound: "100 % of the link, nothing resent",
 		Goals: []Goal{atLeast(Share, 93), atMost(Resent, 2)}}),

@@ -1,0 +1,74 @@
+package arq
+
+import "github.com/raknet-go/raknet/internal/wire"
+
+// reach says how far reliable frames may run ahead of the oldest one that is not
+// acknowledged. Some peers acknowledge and drop what is too far above the first frame they
+// miss, and then their channel stalls for good: so there is a bound, which costs speed on a
+// fast path that loses, since one frame takes two round trips and more to come back.
+//
+// Nothing on the wire tells how far a peer goes. But a receiver of this library says each
+// ACK again while the path loses (see ackQueue), which no other implementation does, and goes
+// far. So a peer that is seen to do that gets more.
+type reach struct {
+	last   [2]int64 // the highest numbers that were new in the last two ACKs
+	acks   int      // of which there are so many
+	score  int
+	echoes bool // the peer says ACKs again
+}
+
+const (
+	// reliableInFlight bounds the reliable indexes from the lowest unacknowledged
+	// one to the next: beyond it some peers drop frames after acknowledging their
+	// datagram. New reliable data waits; resends and unreliable data do not.
+	reliableInFlight = 4096
+	// wideInFlight is the same for a peer that says ACKs again. It stays below what this
+	// library's receivers hold for order by default.
+	wideInFlight = 10240
+	// echoProof is how many ACKs must have named what the two before them named, less
+	// echoDoubt for each that did not: a path that doubles datagrams makes any receiver
+	// acknowledge some of them twice, but not all of them, and not in three ACKs.
+	echoProof = 32
+	echoDoubt = 8
+)
+
+// learn looks at an ACK whose highest new number is newest.
+func (r *reach) learn(b []byte, newest, next int64) {
+	if r.echoes {
+		return
+	}
+	if r.acks == len(r.last) {
+		if names(b, r.last[0], next) && names(b, r.last[1], next) {
+			r.score++
+			r.echoes = r.score >= echoProof
+		} else {
+			r.score = max(r.score-echoDoubt, 0)
+		}
+	} else {
+		r.acks++
+	}
+	r.last[1], r.last[0] = r.last[0], newest
+}
+
+// inFlight is the bound.
+func (r *reach) inFlight() int64 {
+	if r.echoes {
+		return wideInFlight
+	}
+	return reliableInFlight
+}
+
+// names reports whether an ACK names a datagram.
+func names(b []byte, n, next int64) bool {
+	it, err := wire.ParseRanges(b)
+	if err != nil {
+		return false
+	}
+	for x, ok := it.Next(); ok; x, ok = it.Next() {
+		first := expand24(x.First, next)
+		if n >= first && n <= first+int64((x.Last-x.First)&0xffffff) {
+			return true
+		}
+	}
+	return false
+}
