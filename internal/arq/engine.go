@@ -54,6 +54,9 @@ type Config struct {
 // the limits as they are now.
 func (c *Config) Settle() { c.settled = c.Limits.withDefaults() }
 
+// SendBuffer returns the bound of that name, after Settle.
+func (c *Config) SendBuffer() int { return c.settled.SendBuffer }
+
 // Message is what Send takes.
 type Message struct {
 	// Payload is the message's bytes, borrowed during the call; or Fragments, made by
@@ -208,6 +211,9 @@ func (e *Engine) SendSpace() int { return max(e.limits.SendBuffer-e.held, 0) }
 
 // Drained reports whether nothing reliable waits to be sent or acknowledged.
 func (e *Engine) Drained() bool { return e.oldest == nil && e.queue.empty() }
+
+// HurryAcks lets what waits to be acknowledged not wait any longer.
+func (e *Engine) HurryAcks() { e.acks.urgent = e.acks.pending() }
 
 // AckOwed reports whether datagrams wait to be acknowledged.
 func (e *Engine) AckOwed() bool { return e.acks.pending() }

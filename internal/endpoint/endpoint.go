@@ -17,7 +17,6 @@ import (
 	"github.com/raknet-go/raknet/internal/session"
 	"github.com/raknet-go/raknet/internal/siphash"
 	"github.com/raknet-go/raknet/internal/udp"
-	"github.com/raknet-go/raknet/protocol"
 )
 
 // Endpoint is one socket and the connections that share it. It can both accept and
@@ -79,9 +78,7 @@ func newEndpoint(g *group, s udp.Socket, cfg Config, members int) *Endpoint {
 	e.epoch = e.clock.EpochMilli()
 	e.cfg.ARQ.Settle()
 	e.timing = cfg.Timing.Settle()
-	var defaults arq.Engine
-	defaults.Init(1, &arq.Config{MTU: protocol.MaxMTU, Limits: cfg.ARQ.Limits})
-	e.sendBuffer = defaults.SendSpace()
+	e.sendBuffer = e.cfg.ARQ.SendBuffer()
 	if e.fragments = cfg.ARQ.Limits.MessageFragments; e.fragments <= 0 {
 		e.fragments = defaultFragments
 	}

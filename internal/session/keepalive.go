@@ -131,6 +131,7 @@ func (c *Conn) pinged(now monotime.Time, b []byte) {
 
 func (c *Conn) pong(now monotime.Time, pingTime int64) {
 	c.keepalive.pongsSent++
+	c.eng.HurryAcks() // else the ACK of the ping follows alone a moment later
 	var buf [32]byte
 	p := wire.ConnectedPong{PingTime: pingTime, Time: c.millis(now)}
 	c.sendControl(now, p.Append(buf[:0]), protocol.Unreliable, protocol.PriorityImmediate)
