@@ -84,11 +84,12 @@ func (p *peer) check() {
 	}
 }
 
-// unreadBound is the most that may be unread: the limit, what was held back for order
-// and comes free at once, one more message, and the datagram that it came in, which may
-// be full of short ones.
+// unreadBound is the most that may be unread: the limit, what was held back for order, up to its
+// own limit, which does not count when it comes free, what was held and comes free at once, one more
+// message, and the datagram that it came in, which may be full of short ones.
 func (w *World) unreadBound(held int) int {
-	return orDefault(w.sc.Limits.ReceiveBuffer, 4<<20) + held + w.sc.biggest() + 16<<10
+	free := orDefault(w.sc.Limits.HeldBytes, 12<<20)
+	return orDefault(w.sc.Limits.ReceiveBuffer, 4<<20) + free + held + w.sc.biggest() + 16<<10
 }
 
 func orDefault(n, d int) int {
