@@ -262,6 +262,9 @@ func (e *Engine) whole(order int64, seq uint32, d Delivery) {
 		e.ready = append(e.ready, d)
 	}
 	e.stats.MessagesReceived += uint64(len(e.ready) - before)
+	if e.unread >= e.limits.ReceiveBuffer/2 {
+		return // an application that is behind anyway gets no more
+	}
 	for i := before + 1; i < len(e.ready); i++ {
 		e.freed += e.ready[i].pinned()
 	}
