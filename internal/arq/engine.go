@@ -140,7 +140,7 @@ type Engine struct {
 	inWindowAt monotime.Time // when a datagram number within the window came last
 	acks       ackQueue
 	nacks      nackQueue
-	refused    rangeSet // datagrams above the highest accepted that were refused
+	refused    *rangeSet // nil, or datagrams above the highest accepted that were refused
 	reliable   reliableWindow
 	reasm      *reassembler // nil: no message is in parts
 	order      orderChannels

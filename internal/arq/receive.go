@@ -11,7 +11,6 @@ func (e *Engine) initReceive(c *Config) {
 	e.arrivals.init(c.FirstDatagram)
 	e.acks.init()
 	e.nacks.init()
-	e.refused.init(refusedRanges)
 	e.reliable.init(c.FirstReliable)
 	e.order.init(c.FirstOrder, e.limits.HeldMessages, e.limits.HeldBytes)
 }
@@ -74,6 +73,9 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 		if v == VerdictRefused {
 			if arrival == arrivalTooOld {
 				return VerdictTooFar
+			}
+			if e.refused == nil {
+				e.refused = &rangeSet{limit: refusedRanges}
 			}
 			e.refused.add(number, number+1)
 		}
@@ -146,10 +148,12 @@ func (e *Engine) arrive(number int64) (urgent bool) {
 // should come later.
 func (e *Engine) missing(lo, hi int64) {
 	e.nacks.gap(lo, hi)
-	for _, r := range e.refused.spans {
-		e.nacks.missing.remove(r.lo, r.hi)
+	if e.refused != nil {
+		for _, r := range e.refused.spans {
+			e.nacks.missing.remove(r.lo, r.hi)
+		}
+		e.refused = nil
 	}
-	e.refused.removeFirst(e.refused.len())
 	if e.nacks.pending() {
 		e.acks.sawLoss()
 	}

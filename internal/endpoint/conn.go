@@ -25,8 +25,8 @@ type Conn struct {
 	listing registration // under Endpoint.mu
 
 	// The driver's, under its lock.
-	due   monotime.Time
 	place int32 // in the heap, from 1; 0: not there
+	due   monotime.Time
 
 	ready chan struct{} // dialed: closed when the connection is open; else nil
 	read  atomic.Pointer[waiters]
@@ -35,18 +35,18 @@ type Conn struct {
 	mu   sync.Mutex // guards all below, and with it what goes into the send queue in which order
 	sess session.Conn
 
-	opened  bool          // the handshake is complete and the world knows
-	closed  bool          // Close or Abort was called here
-	ended   bool          // the session has ended
-	dead    bool          // nothing is left of the session but unread messages
-	gone    bool          // closed or ended; over is closed, or about to be
-	over    chan struct{} // closed when the connection was closed here or has ended; nil: nobody has asked
-	pumping bool          // there is a pump, and it looks for more to send before it ends
-	calling bool          // some goroutine is handing messages to the handler
+	opened   bool  // the handshake is complete and the world knows
+	closed   bool  // Close or Abort was called here
+	ended    bool  // the session has ended
+	dead     bool  // nothing is left of the session but unread messages
+	gone     bool  // closed or ended; over is closed, or about to be
+	pumping  bool  // there is a pump, and it looks for more to send before it ends
+	calling  bool  // some goroutine is handing messages to the handler
+	answered bool  // something was received since lastSent
+	held     int32 // goroutines that will transmit for everybody in a moment
 
+	over     chan struct{} // closed when the connection was closed here or has ended; nil: nobody has asked
 	advanced monotime.Time // when the session's timers were last looked at
-	held     int32         // goroutines that will transmit for everybody in a moment
-	answered bool          // something was received since lastSent
 	lastSent monotime.Time // when a message last left from its sender's goroutine
 	acceptBy monotime.Time // unset: not waiting for Accept
 	handler  func(Message)

@@ -76,7 +76,7 @@ func (c *Conn) requested(now monotime.Time, b []byte) {
 	}
 	h.replied(now)
 	var buf [256]byte
-	reply := wire.ConnectionRequestAccepted{Client: c.peer, Internal: int(c.internal), RequestTime: p.Time, Time: h.time}
+	reply := wire.ConnectionRequestAccepted{Client: c.peer, Internal: protocol.InternalAddresses(c.version), RequestTime: p.Time, Time: h.time}
 	c.sendControl(now, reply.Append(buf[:0]), protocol.ReliableOrdered, protocol.PriorityImmediate)
 }
 
@@ -90,7 +90,7 @@ func (c *Conn) accepted(now monotime.Time, b []byte) {
 	}
 	h.replied(now)
 	var buf [256]byte
-	reply := wire.NewIncomingConnection{Server: c.peer, Internal: int(c.internal), AcceptedTime: p.Time, Time: c.millis(now)}
+	reply := wire.NewIncomingConnection{Server: c.peer, Internal: protocol.InternalAddresses(c.version), AcceptedTime: p.Time, Time: c.millis(now)}
 	c.sendControl(now, reply.Append(buf[:0]), protocol.ReliableOrdered, protocol.PriorityImmediate)
 	if c.state == Handshaking {
 		c.connect(now)

@@ -122,7 +122,6 @@ type Conn struct {
 	side         Side
 	state        State
 	version      byte
-	internal     uint8 // internal addresses in what we write: 10 or 20
 	mtu          uint16
 	connectedDue bool // EventConnected was not taken yet
 	closedDue    bool // EventClosed was not taken yet
@@ -135,7 +134,6 @@ func (c *Conn) Init(now monotime.Time, cfg *Config) {
 	*c = Conn{
 		timing: cfg.Settled, now: now, epoch: cfg.EpochMilli, guid: cfg.LocalGUID, peerID: cfg.PeerGUID,
 		peer: cfg.PeerAddr, side: cfg.Side, version: cfg.Version, mtu: uint16(cfg.MTU),
-		internal: uint8(protocol.InternalAddresses(cfg.Version)),
 	}
 	if c.timing == nil {
 		c.timing = cfg.Timing.Settle()
