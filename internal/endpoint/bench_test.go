@@ -116,7 +116,7 @@ func BenchmarkStream(b *testing.B) {
 	for _, size := range []struct {
 		name  string
 		bytes int
-	}{{"100B", 100}, {"1KB", 1000}, {"100KB", 100_000}} {
+	}{{"100B", 100}, {"1KB", 1000}, {"10KB", 10_000}, {"100KB", 100_000}} {
 		b.Run(size.name, func(b *testing.B) {
 			c, s := loopback(b, nil)
 			done := make(chan struct{})
