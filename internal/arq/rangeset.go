@@ -16,8 +16,13 @@ type rangeSet struct {
 
 func (s *rangeSet) init(limit int) { *s = rangeSet{spans: s.spans[:0], limit: limit} }
 
-// len returns the number of spans.
-func (s *rangeSet) len() int { return len(s.spans) }
+// len returns the number of spans, of a nil set none.
+func (s *rangeSet) len() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.spans)
+}
 
 // add puts lo up to but not including hi into the set.
 func (s *rangeSet) add(lo, hi int64) {
