@@ -162,6 +162,10 @@ func (d *damagedEngine) rest() {
 // bounds checks what is bounded by name.
 func (d *damagedEngine) bounds() {
 	e := d.e
+	refused := 0
+	if e.refused != nil {
+		refused = e.refused.len()
+	}
 	for _, b := range []struct {
 		what      string
 		now, most int
@@ -172,7 +176,7 @@ func (d *damagedEngine) bounds() {
 		{"bytes of waiting messages", e.order.hold.bytes, e.limits.HeldBytes},
 		{"ranges to acknowledge", e.acks.ranges.len(), ackRanges},
 		{"ranges to ask for", e.nacks.missing.len(), nackRanges},
-		{"ranges refused", e.refused.len(), refusedRanges},
+		{"ranges refused", refused, refusedRanges},
 		{"datagrams on record", int(e.sent.next - e.sent.base), datagramsInFlight},
 		{"violations", int(e.stats.Violations), d.datagrams},
 	} {

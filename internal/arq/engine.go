@@ -116,7 +116,7 @@ type Engine struct {
 	queue          *sendQueue // nil: nothing was sent for a while
 	channels       []outChannel
 	nextReliable   int64
-	reach          reach
+	reach          *reach  // nil: nothing was lost yet
 	oldest, newest *packet // unacknowledged packets by reliable index
 	free           *packet
 	sent           sentRing

@@ -308,6 +308,9 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 	}
 	e.deliveredAt = now
 	if e.stats.DatagramsLost > 0 && sample.Newest >= 0 {
+		if e.reach == nil {
+			e.reach = new(reach)
+		}
 		e.reach.learn(b, sample.Newest, e.sent.next)
 	}
 	sample.InFlight, sample.Delivered, sample.Next = e.inFlight, e.delivered, e.sent.next

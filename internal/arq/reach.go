@@ -52,7 +52,7 @@ func (r *reach) learn(b []byte, newest, next int64) {
 
 // inFlight is the bound.
 func (r *reach) inFlight() int64 {
-	if r.echoes {
+	if r != nil && r.echoes {
 		return wideInFlight
 	}
 	return reliableInFlight

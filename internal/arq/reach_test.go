@@ -64,7 +64,6 @@ func TestWhatEverybodyWaitsForIsSentTwice(t *testing.T) {
 	l := newLossTest(t, Config{Controller: NewFixed(1 << 14)})
 	n := l.settleRTT(50 * time.Millisecond)
 	r := l.e.nextReliable
-	l.e.reach = reach{}
 	for i := range reliableInFlight {
 		l.send(20)
 		if b := l.e.Transmit(l.now); b == nil {
