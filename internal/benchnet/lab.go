@@ -77,7 +77,7 @@ func laboratory(res *Result) error {
 	}
 	up, down := relay.Way{Link: sc.Up, Spread: sc.Spread}, relay.Way{Link: sc.Down, Spread: sc.Spread, Every: sc.AckEvery}
 	plans := sc.Flows
-	game := sc.Up.Bandwidth == 0 && sc.Blackout == 0
+	game := sc.Up.Bandwidth == 0 && sc.Blackout == 0 && sc.Flows[0].Sources[0].Every > 0
 	if game {
 		plans = slices.Repeat(plans, gameCopies)
 	}
@@ -326,7 +326,9 @@ func (r *labRun) values(res *Result, a, b *span, stats raknet.ConnStats) {
 			rate := 8 * float64(f.bulk) / seconds / mega
 			rates = append(rates, rate)
 			payload, onLink := packing(size)
-			v[lab.Share.String()] += 100 * rate / (8 * float64(r.sc.Up.Bandwidth) / mega * float64(payload) / float64(onLink))
+			if r.sc.Up.Bandwidth > 0 {
+				v[lab.Share.String()] += 100 * rate / (8 * float64(r.sc.Up.Bandwidth) / mega * float64(payload) / float64(onLink))
+			}
 		}
 		if r.light > 0 && i == 0 {
 			if f.after > 0 {
