@@ -25,7 +25,7 @@ import (
 
 // The benchmarks of many connections put the clients into a process of their own, this same
 // test binary once more, so that what is measured of this process is the server's alone.
-// Its test TestCrowd is that process's main function: a crowd of a kind, which does
+// TestMain is that process's main function: a crowd of a kind, which does
 // what it is told on its standard input and says what it saw on its output.
 
 var crowd = flag.String("crowd", "", "be the clients of a benchmark: kind,number,address")
@@ -39,14 +39,15 @@ var crowds = map[string]func(n int, address string, in *bufio.Scanner){
 	"pingers": pingCrowd,
 }
 
-func TestCrowd(t *testing.T) {
+func TestMain(m *testing.M) {
+	flag.Parse()
 	if *crowd == "" {
-		t.Skip("only the other process of a benchmark")
+		os.Exit(m.Run())
 	}
 	part := strings.Split(*crowd, ",")
 	n, err := strconv.Atoi(part[1])
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	crowds[part[0]](n, part[2], bufio.NewScanner(os.Stdin))
 }
@@ -62,7 +63,7 @@ type clients struct {
 // gather starts a crowd and waits until it is complete.
 func gather(b testing.TB, kind string, n int, address string) *clients {
 	b.Helper()
-	c := &clients{b: b, cmd: exec.Command(os.Args[0], "-test.run=^TestCrowd$", fmt.Sprintf("-crowd=%s,%d,%s", kind, n, address))}
+	c := &clients{b: b, cmd: exec.Command(os.Args[0], fmt.Sprintf("-crowd=%s,%d,%s", kind, n, address))}
 	c.cmd.Stderr = os.Stderr
 	in, err := c.cmd.StdinPipe()
 	if err != nil {

@@ -89,8 +89,8 @@ const (
 	noiseDatagrams = 8
 	leastNoise     = 0.1
 	mostNoise      = 0.3
-	// restartGrowth is how much a cycle must find for that, near all that a probe can show, and restartCycles
-	// how many must.
+	// restartGrowth is how much a cycle must find for startup to come back, near all that a
+	// probe can show, and restartCycles how many cycles in a row must.
 	restartGrowth = 1.2
 	restartCycles = 2
 	// heavyLoss is the share of a flight whose loss means a full queue and not a bad path,

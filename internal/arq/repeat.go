@@ -126,9 +126,9 @@ func (p *packet) repeatable() bool {
 }
 
 // repeat returns the bytes with which p, which leaves for the first time, goes to the
-// socket: its own, or a copy with the frames of other packets behind them, first those
-// that left just before, then those that are overdue. What these carried counts as
-// sent with d from then on.
+// socket: its own, or a copy with the frames of other packets behind them: first those
+// that are overdue, then those that left just before, then those that are overdue and left
+// again not long ago. What these carried counts as sent with d from then on.
 func (e *Engine) repeat(now monotime.Time, p *packet, d *sentDatagram) *pool.Buffer {
 	r := &e.repeats
 	if r.level() == 0 || !p.repeatable() {
