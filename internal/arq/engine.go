@@ -127,6 +127,7 @@ type Engine struct {
 	rtt            rttEstimator
 	loss           lossState
 	pacer          pacer
+	departures     *departures // nil: any rate
 	repeats        repeater
 	delivered      int64
 	deliveredAt    monotime.Time
@@ -179,6 +180,7 @@ func (e *Engine) Init(now monotime.Time, c *Config) {
 	e.deliveredAt, e.firstSentAt = now, now
 	e.rtt.hint = c.RoundTrip
 	e.repeats.off = c.NoRepeats
+	e.departures = newDepartures(e.limits)
 	e.pacer = pacer{tokens: paceBurst, filled: now, at: monotime.Never}
 	e.initReceive(c)
 	e.initTrace(now, c.Trace)
@@ -202,6 +204,9 @@ func (e *Engine) Advance(now monotime.Time) {
 
 // Deadline is when Advance or Transmit must be called next if nothing else happens.
 func (e *Engine) Deadline() monotime.Time {
+	if d := e.departures; d != nil && d.shut {
+		return min(e.loss.lossAt, e.loss.timeoutAt, d.opens(), e.reasm.deadline()) // nothing leaves before
+	}
 	return min(e.loss.lossAt, e.loss.timeoutAt, e.pacer.at, e.acks.deadline(), e.reasm.deadline())
 }
 

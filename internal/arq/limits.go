@@ -33,6 +33,18 @@ type Limits struct {
 	// with ErrMessageTooLarge. Bedrock servers lose longer messages after
 	// acknowledging them. Default 2048.
 	MessageFragments int
+	// SplitsInFlight bounds the split messages that are partly sent and not wholly
+	// acknowledged: some peers have room for so many unfinished ones, and lose what is in
+	// parts beyond it after acknowledging it. The next split message waits. Default 256.
+	SplitsInFlight int
+	// ReliableInFlight bounds the reliable indexes from the lowest unacknowledged one to the
+	// next. Default: what the type reach says, which learns. Negative: as many as a receiver
+	// of this package has room for.
+	ReliableInFlight int
+	// Departures bounds the datagrams of all kinds that leave within any DepartureSpan.
+	// What comes on top waits. Defaults: no bound, and 10 ms.
+	Departures    int
+	DepartureSpan time.Duration
 	// ReassemblyAge is how long an unfinished split message may go without a new
 	// fragment before it is dropped. Default 30 s.
 	ReassemblyAge time.Duration
@@ -56,6 +68,13 @@ func (l Limits) withDefaults() *Limits {
 	def(&l.HeldMessages, 12288)
 	def(&l.HeldBytes, 12<<20)
 	def(&l.MessageFragments, 2048)
+	def(&l.SplitsInFlight, splitsInFlight)
+	if l.ReliableInFlight < 0 {
+		l.ReliableInFlight = wideInFlight
+	}
+	if l.DepartureSpan <= 0 {
+		l.DepartureSpan = 10 * time.Millisecond
+	}
 	if l.ReassemblyAge <= 0 {
 		l.ReassemblyAge = 30 * time.Second
 	}
@@ -67,8 +86,8 @@ func (l Limits) withDefaults() *Limits {
 
 // Bounds that no user sets.
 const (
-	// splitsInFlight bounds the split messages that are partly sent and not wholly
-	// acknowledged, for the same peers. The next split message waits.
+	// splitsInFlight is the default of Limits.SplitsInFlight, and of the room for as many on
+	// the other side.
 	splitsInFlight = 256
 	// datagramsInFlight bounds the record of sent datagrams. Full, nothing but ACKs
 	// leaves until the oldest is acknowledged or given up.

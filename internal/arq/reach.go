@@ -58,6 +58,14 @@ func (r *reach) inFlight() int64 {
 	return reliableInFlight
 }
 
+// reliableReach is the bound that holds: the user's, who knows the peer, or what was learned.
+func (e *Engine) reliableReach() int64 {
+	if n := e.limits.ReliableInFlight; n > 0 {
+		return int64(n)
+	}
+	return e.reach.inFlight()
+}
+
 // names reports whether an ACK names a datagram.
 func names(b []byte, n, next int64) bool {
 	it, err := wire.ParseRanges(b)

@@ -264,12 +264,12 @@ func (e *Engine) mayStart(p *packet, ahead uint16) bool {
 	if p.reliable == 0 {
 		return true
 	}
-	if e.oldest != nil && e.nextReliable+int64(ahead+p.reliable)-e.oldest.firstReliable > e.reach.inFlight() {
+	if e.oldest != nil && e.nextReliable+int64(ahead+p.reliable)-e.oldest.firstReliable > e.reliableReach() {
 		e.stalled = true
 		return false
 	}
 	for _, m := range p.messages {
-		if m.split && !m.started && e.splits >= splitsInFlight {
+		if m.split && !m.started && e.splits >= e.limits.SplitsInFlight {
 			return false
 		}
 	}

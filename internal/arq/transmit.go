@@ -13,6 +13,9 @@ import (
 // has waited for a while, leaves behind the first frame set of a batch, so that both
 // reach the socket together and the data reaches its reader first.
 func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
+	if e.departures != nil && !e.departures.open(now) {
+		return nil
+	}
 	if e.nacks.pending() {
 		buf, size := e.controlBuffer(e.nacks.missing.len())
 		if b := e.control(buf, e.nacks.append(buf.B[:0], size)); b != nil {
@@ -63,6 +66,9 @@ func (e *Engine) control(buf *pool.Buffer, b []byte) *pool.Buffer {
 }
 
 func (e *Engine) count(bytes int) {
+	if e.departures != nil {
+		e.departures.left()
+	}
 	e.stats.DatagramsSent++
 	e.stats.BytesSent += uint64(bytes)
 }
