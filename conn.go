@@ -96,7 +96,7 @@ func (c *Conn) Handle(fn func(Message)) {
 func (c *Conn) Write(b []byte) (int, error) {
 	_, err := c.ec.Send(context.Background(), b, endpoint.SendOptions{Reliability: ReliableOrdered})
 	if err != nil {
-		return 0, c.opError("write", err)
+		return 0, c.opError("write", c.sized(err, len(b)))
 	}
 	return len(b), nil
 }
@@ -113,7 +113,7 @@ func (c *Conn) Write(b []byte) (int, error) {
 func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receipt, error) {
 	r, err := c.ec.Send(ctx, payload, endpoint.SendOptions(o))
 	if err != nil {
-		return nil, c.opError("write", ofContext(ctx, err))
+		return nil, c.opError("write", ofContext(ctx, c.sized(err, len(payload))))
 	}
 	if r == nil {
 		return nil, nil

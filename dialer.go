@@ -47,6 +47,9 @@ type Dialer struct {
 	GUID int64
 	// Limits bound the memory of each connection.
 	Limits Limits
+	// PeerLimits say what the servers dialed take. The zero value suits every known one but
+	// PocketMine: see [PeerPocketMine].
+	PeerLimits PeerLimits
 	// Timeouts are the times after which each connection acts.
 	Timeouts Timeouts
 	// Congestion selects the congestion control of each connection.
@@ -217,7 +220,8 @@ func (d Dialer) endpoint() endpoint.Config {
 	c := endpoint.Config{
 		GUID:         guid,
 		MaxMTU:       int(d.MaxMTU),
-		ARQ:          engineConfig(d.Limits, d.Congestion, d.NoRepeats),
+		ARQ:          d.PeerLimits.bound(engineConfig(d.Limits, d.Congestion, d.NoRepeats)),
+		LimitName:    d.PeerLimits.fragmentLimit(d.Limits),
 		Timing:       d.Timeouts.session(),
 		Wrap:         wrap(d.Tracer),
 		Cause:        endCause,

@@ -15,10 +15,10 @@ var (
 	// to [Conn.Read]. The message is gone: read into a larger slice, or use ReadPacket.
 	ErrBufferTooSmall = errors.New("buffer is too small for the message, which was dropped: pass a " +
 		"larger one or use ReadPacket")
-	// ErrMessageTooLarge means that a message is larger than [Limits] lets this side
-	// send.
-	ErrMessageTooLarge = errors.New("message is too large to send: split it up, or raise " +
-		"Limits.MaxFragments")
+	// ErrMessageTooLarge means that a message is larger than [PeerLimits] or [Limits] let
+	// this side send. It comes in a [*MessageSizeError], which has the numbers.
+	ErrMessageTooLarge = errors.New("message is too large to send: split it up, or set other " +
+		"PeerLimits or Limits.MaxFragments if the peer takes it")
 	// ErrEmptyMessage means that a message had no bytes. The protocol cannot carry such
 	// a message.
 	ErrEmptyMessage = errors.New("cannot send an empty message: RakNet messages have at least one byte")

@@ -80,6 +80,8 @@ type ListenConfig struct {
 	PongRate, PongRateTotal int
 	// Limits bound the memory of each connection.
 	Limits Limits
+	// PeerLimits say what the clients take. The zero value suits every known one.
+	PeerLimits PeerLimits
 	// Timeouts are the times after which each connection acts.
 	Timeouts Timeouts
 	// Congestion selects the congestion control of each connection.
@@ -203,7 +205,8 @@ func (conf ListenConfig) endpoint(l *Listener) endpoint.Config {
 		AcceptBacklog:  conf.AcceptBacklog,
 		PongRate:       conf.PongRate,
 		PongRateTotal:  conf.PongRateTotal,
-		ARQ:            engineConfig(conf.Limits, conf.Congestion, conf.NoRepeats),
+		ARQ:            conf.PeerLimits.bound(engineConfig(conf.Limits, conf.Congestion, conf.NoRepeats)),
+		LimitName:      conf.PeerLimits.fragmentLimit(conf.Limits),
 		Timing:         conf.Timeouts.session(),
 		Pong:           l.answer,
 		Wrap:           wrap(conf.Tracer),

@@ -19,11 +19,19 @@ type departures struct {
 	shut bool          // the last Transmit came too early
 }
 
-func newDepartures(l *Limits) *departures {
+// handshakeDepartures is how many datagrams are taken to have left just before the connection
+// began, in its handshake. With so few allowed that it would be more than a quarter, it is less.
+const handshakeDepartures = 4
+
+func newDepartures(now monotime.Time, l *Limits) *departures {
 	if l.Departures <= 0 {
 		return nil
 	}
-	return &departures{span: l.DepartureSpan, at: make([]monotime.Time, l.Departures)}
+	d := &departures{span: l.DepartureSpan, at: make([]monotime.Time, l.Departures), now: now}
+	for range min(handshakeDepartures, l.Departures/4) {
+		d.left()
+	}
+	return d
 }
 
 // open reports whether a datagram may leave now.

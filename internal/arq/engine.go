@@ -180,7 +180,7 @@ func (e *Engine) Init(now monotime.Time, c *Config) {
 	e.deliveredAt, e.firstSentAt = now, now
 	e.rtt.hint = c.RoundTrip
 	e.repeats.off = c.NoRepeats
-	e.departures = newDepartures(e.limits)
+	e.departures = newDepartures(now, e.limits)
 	e.pacer = pacer{tokens: paceBurst, filled: now, at: monotime.Never}
 	e.initReceive(c)
 	e.initTrace(now, c.Trace)

@@ -43,6 +43,8 @@ type Config struct {
 
 	// ARQ is the template of every connection's engine; its MTU is overwritten.
 	ARQ arq.Config
+	// LimitName is what the user calls the bound on a message's fragments. Default: nothing.
+	LimitName string
 	// Timing holds the durations of every connection's life.
 	Timing session.Timing
 

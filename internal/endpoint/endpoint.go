@@ -210,6 +210,9 @@ func (e *Endpoint) bury(c *Conn) {
 // maxMessage is the longest message that can be sent at an MTU.
 func (e *Endpoint) maxMessage(mtu int) int { return e.fragments * arq.MaxFrame(mtu) }
 
+// FragmentLimit returns how many fragments a message may have, and what the user calls that bound.
+func (c *Conn) FragmentLimit() (n int, name string) { return c.ep.fragments, c.ep.cfg.LimitName }
+
 // Close ends the endpoint and all its connections at once; their peers are told. The
 // socket is closed when it returns, and the goroutines end. Closing again does nothing.
 func (e *Endpoint) Close() error {
