@@ -80,6 +80,10 @@ type Timeouts struct {
 	// quarter of Idle. Default 2.5 seconds. Negative: never, so that only traffic or Idle
 	// shows that the peer is gone.
 	Ping time.Duration
+	// Unacknowledged is how long one reliable message may wait for its acknowledgement from
+	// a peer that is heard all the time, before the connection ends with
+	// [ErrUnacknowledged]. A peer that is not heard is Idle's. Default 60 seconds. Negative: for ever.
+	Unacknowledged time.Duration
 	// Close is how long Close goes on delivering, in the background, what was written
 	// before. What is not acknowledged by then is lost. Default 5 seconds. Negative:
 	// not at all.
@@ -95,6 +99,7 @@ func (t Timeouts) session() session.Timing {
 		Handshake:    t.Handshake,
 		Idle:         t.Idle,
 		Ping:         t.Ping,
+		Unacked:      t.Unacknowledged,
 		Drain:        t.Close,
 		ReceiveStall: t.ReceiveStall,
 	}

@@ -26,6 +26,6 @@ func TestNegativeLimitsAreOffWhereThatIsSafe(t *testing.T) {
 
 func TestTimeoutsReachTheConnection(t *testing.T) {
 	require.Equal(t, session.Timing{}, Timeouts{}.session())
-	require.Equal(t, session.Timing{Handshake: 1, Idle: 2, Ping: 3, Drain: 4, ReceiveStall: 5},
-		Timeouts{Handshake: 1, Idle: 2, Ping: 3, Close: 4, ReceiveStall: 5}.session())
+	require.Equal(t, session.Timing{Handshake: 1, Idle: 2, Ping: 3, Drain: 4, ReceiveStall: 5, Unacked: 6},
+		Timeouts{Handshake: 1, Idle: 2, Ping: 3, Close: 4, ReceiveStall: 5, Unacknowledged: 6}.session())
 }
