@@ -16,7 +16,8 @@ type Limits struct {
 	// is full, Write and reliable Sends wait. A message larger than it leaves when
 	// nothing else is waiting. Where the round trip is below 2 ms they pause
 	// from 256 KiB on, for as long as the peer acknowledges and some milliseconds, since that
-	// makes a transfer faster. Default 4 MiB.
+	// makes a transfer faster. Default 4 MiB, and where the congestion window is larger than 2 MiB,
+	// twice that, up to 16 MiB: no more than acknowledgements have shown the path to carry.
 	SendBuffer int
 	// ReceiveBuffer bounds the bytes of messages that the application has not read.
 	// While it is full, arriving reliable messages are left unacknowledged, so that the

@@ -12,6 +12,8 @@ import (
 // every datagram it named. So while the path is seen to lose datagrams, each ACK says
 // again what the last ackEchoes said: mostly by starting a range earlier, for no
 // byte more. A sender finds nothing on record for what it knows already.
+//
+// On a clean path the first ACKs of a connection are said again, too: see reach.
 type ackQueue struct {
 	ranges  rangeSet
 	echoes  *[ackEchoes + 1]rangeSet // what was new in the last ACKs, the newest first; nil: the path is clean
@@ -19,7 +21,9 @@ type ackQueue struct {
 	since   monotime.Time            // when the oldest pending one came; Never when none is pending
 	waiting int                      // bytes of datagrams noted since the last ACK was written
 	urgent  bool
-	partial bool // the last ACK left a part for the next, which has the echoes in it already
+	partial bool     // the last ACK left a part for the next, which has the echoes in it already
+	told    uint8    // ACKs that said the two before them again on a clean path
+	hello   *[2]span // the highest ranges that were new in the last two ACKs, until told is full
 }
 
 const (
@@ -42,6 +46,9 @@ const (
 	ackEchoes = 4
 	// echoRanges bounds the ranges of one ACK that are said again, the highest ones.
 	echoRanges = 16
+	// helloAcks is how many of a connection's ACKs name, on a clean path, what the two before
+	// them named: what a sender of this library has to see, and some that may be lost.
+	helloAcks = echoProof + 16
 	// lossyFor is how many datagrams without a gap make a path clean. Arbitrary.
 	lossyFor = 512
 )
@@ -49,13 +56,13 @@ const (
 func (q *ackQueue) init() {
 	q.ranges.init(ackRanges)
 	q.since, q.waiting, q.urgent = monotime.Never, 0, false
-	q.lossy, q.echoes = 0, nil
+	q.lossy, q.echoes, q.told, q.hello = 0, nil, 0, nil
 }
 
 // rest gives back memory, and forgets what it says again, which nobody has missed since.
 func (q *ackQueue) rest() {
 	if !q.pending() {
-		q.ranges.spans, q.echoes = nil, nil
+		q.ranges.spans, q.echoes, q.hello = nil, nil, nil
 	}
 }
 
@@ -102,8 +109,13 @@ func (q *ackQueue) worthRiding(now monotime.Time) bool {
 // append adds one ACK datagram of at most maxSize bytes to dst and forgets what it
 // names, oldest first; call again for the rest. It returns nil when nothing is pending.
 func (q *ackQueue) append(dst []byte, maxSize int) []byte {
-	if q.lossy > 0 && q.pending() && !q.partial {
-		q.echo()
+	if q.pending() && !q.partial {
+		switch {
+		case q.lossy > 0:
+			q.echo()
+		case q.told < helloAcks:
+			q.greet()
+		}
 	}
 	dst = appendRanges(dst, wire.ACKID, maxSize, &q.ranges)
 	if dst == nil {
@@ -133,6 +145,26 @@ func (q *ackQueue) echo() {
 	for i := range q.echoes[1:] {
 		for _, r := range q.echoes[1+i].spans {
 			q.ranges.add(r.lo, r.hi)
+		}
+	}
+}
+
+// greet is what echo is on a path that loses nothing: it adds the highest ranges of the last
+// two ACKs.
+func (q *ackQueue) greet() {
+	if q.hello == nil {
+		q.hello = new([2]span)
+	}
+	last := *q.hello
+	q.hello[1], q.hello[0] = last[0], q.ranges.spans[q.ranges.len()-1]
+	for _, r := range last {
+		if r.hi > r.lo {
+			q.ranges.add(r.lo, r.hi)
+		}
+	}
+	if last[1].hi > last[1].lo {
+		if q.told++; q.told == helloAcks {
+			q.hello = nil
 		}
 	}
 }

@@ -34,6 +34,7 @@ func named(t *testing.T, b []byte, id byte, maxSize int, near int64) []int64 {
 func TestALoneDatagramIsAcknowledgedAfterADelay(t *testing.T) {
 	var q ackQueue
 	q.init()
+	q.told = helloAcks // the first are said again
 	now := monotime.Time(1000)
 	if q.pending() || q.due(now) || q.deadline() != monotime.Never || q.append(nil, 100) != nil {
 		t.Fatal("a new queue owes something")
@@ -80,11 +81,45 @@ func TestALoneDatagramIsAcknowledgedAfterADelay(t *testing.T) {
 	}
 }
 
+func TestTheFirstAcksAreSaidAgain(t *testing.T) {
+	for _, start := range []int64{0, 1<<24 - 30} {
+		var q ackQueue
+		var r reach
+		q.init()
+		for i := range int64(100) {
+			n := start + i
+			q.note(1, n, 1400, true)
+			b := q.append(nil, 1400)
+			lo := n
+			if i <= helloAcks+1 {
+				lo = max(n-2, start)
+			}
+			var want []int64
+			for m := lo; m <= n; m++ {
+				want = append(want, m)
+			}
+			got := named(t, b, 0xc0, 1400, n)
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Fatalf("ACK %d names %v, want %v", i, got, want)
+			}
+			r.learn(b, n, n+1, false)
+			if got := r.inFlight() == wideInFlight; got != (i >= echoProof+1) {
+				t.Fatalf("after ACK %d the sender believes: %v", i, got)
+			}
+		}
+		if q.hello != nil {
+			t.Error("what is over takes memory")
+		}
+	}
+}
+
 func TestAcksFillDatagramsWithinTheirSize(t *testing.T) {
 	eachSeed(t, 30, func(t *testing.T, rnd *rand.Rand) {
 		first := starts[rnd.IntN(len(starts))]
 		var q ackQueue
 		q.init()
+		q.told = helloAcks // the first are said again
 		for range 20 {
 			var want, got []int64
 			n := first

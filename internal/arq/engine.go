@@ -116,7 +116,7 @@ type Engine struct {
 	queue          *sendQueue // nil: nothing was sent for a while
 	channels       []outChannel
 	nextReliable   int64
-	reach          *reach  // nil: nothing was lost yet
+	reach          reach
 	oldest, newest *packet // unacknowledged packets by reliable index
 	free           *packet
 	sent           sentRing
@@ -212,7 +212,17 @@ func (e *Engine) Deadline() monotime.Time {
 
 // SendSpace returns how many bytes Send will still take; a little more or less for
 // frame headers.
-func (e *Engine) SendSpace() int { return max(e.limits.SendBuffer-e.held, 0) }
+func (e *Engine) SendSpace() int { return max(e.sendBuffer()-e.held, 0) }
+
+// sendBuffer is the bound on what is queued and unacknowledged. Unless the user chose one it
+// grows with the congestion window, which only acknowledgements open: a peer that gives
+// none does not cost more, and one far away is kept busy.
+func (e *Engine) sendBuffer() int {
+	if !e.limits.growing {
+		return e.limits.SendBuffer
+	}
+	return min(max(e.limits.SendBuffer, 2*e.cc.Window()), sendBufferMost)
+}
 
 // Drained reports whether nothing reliable waits to be sent or acknowledged.
 func (e *Engine) Drained() bool { return e.oldest == nil && e.queue.empty() }
@@ -308,7 +318,7 @@ func (e *Engine) Send(now monotime.Time, m *Message) error {
 	if split {
 		mode = m.Reliability.Split().Wire()
 	}
-	if !m.Control && e.held > 0 && e.held+size > e.limits.SendBuffer {
+	if !m.Control && e.held > 0 && e.held+size > e.limits.SendBuffer && e.held+size > e.sendBuffer() {
 		return ErrSendBufferFull
 	}
 	f := wire.Frame{Reliability: mode, Channel: m.Channel}

@@ -6,7 +6,8 @@ import "time"
 // its default. Every other bound of the engine is a named constant next to these.
 type Limits struct {
 	// SendBuffer bounds the bytes of frames queued and unacknowledged together.
-	// When it is full, Send refuses. Default 4 MiB.
+	// When it is full, Send refuses. Default 4 MiB, and on a fast and long path twice the
+	// congestion window up to 16 MiB: see Engine.sendBuffer.
 	SendBuffer int
 	// ReceiveBuffer bounds the bytes of complete messages that the application has
 	// not taken. While it is full, datagrams with reliable frames are dropped
@@ -51,6 +52,8 @@ type Limits struct {
 	// UnreliableAge is how long an unreliable message may wait in the send queue
 	// before it is dropped unsent, as in the original engine. Default 1 s.
 	UnreliableAge time.Duration
+
+	growing bool // SendBuffer is the default
 }
 
 // withDefaults returns a copy of l with every zero field set.
@@ -60,6 +63,7 @@ func (l Limits) withDefaults() *Limits {
 			*v = d
 		}
 	}
+	l.growing = l.SendBuffer <= 0
 	def(&l.SendBuffer, 4<<20)
 	def(&l.ReceiveBuffer, 4<<20)
 	def(&l.ReassemblyBytes, 8<<20)
@@ -86,19 +90,22 @@ func (l Limits) withDefaults() *Limits {
 
 // Bounds that no user sets.
 const (
+	// sendBufferMost is how far the default of SendBuffer grows: what the widest flight of
+	// full datagrams takes (see wideInFlight), and something to follow it.
+	sendBufferMost = 16 << 20
 	// splitsInFlight is the default of Limits.SplitsInFlight, and of the room for as many on
 	// the other side.
 	splitsInFlight = 256
 	// datagramsInFlight bounds the record of sent datagrams. Full, nothing but ACKs
 	// leaves until the oldest is acknowledged or given up.
-	datagramsInFlight = 8192
+	datagramsInFlight = 16384
 	// lostHistory is how many numbers beyond twice what is in flight the record reaches
 	// back for datagrams that were given up, so that a late ACK still counts.
 	lostHistory = 512
 	// ackWork bounds the records of sent datagrams that one ACK or NACK datagram may
-	// visit: enough to name everything in flight, not enough for 160 ranges that
+	// visit: enough to name everything in flight once, not enough for 160 ranges that
 	// each name all of it. What is left over is ignored.
-	ackWork = 2 * datagramsInFlight
+	ackWork = datagramsInFlight
 	// refusedRanges bounds the ranges of refused datagrams that are kept out of the
 	// next NACK. One too many, and the oldest is reported as missing, which it is.
 	refusedRanges = 16

@@ -307,11 +307,8 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 		e.firstSentAt = newest.sentAt
 	}
 	e.deliveredAt = now
-	if e.stats.DatagramsLost > 0 && sample.Newest >= 0 {
-		if e.reach == nil {
-			e.reach = new(reach)
-		}
-		e.reach.learn(b, sample.Newest, e.sent.next)
+	if sample.Newest >= 0 {
+		e.reach.learn(b, sample.Newest, e.sent.next, e.stats.DatagramsLost > 0)
 	}
 	sample.InFlight, sample.Delivered, sample.Next = e.inFlight, e.delivered, e.sent.next
 	sample.WindowLimited = 2*e.peakInFlight > e.cc.Window()

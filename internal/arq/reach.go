@@ -7,13 +7,14 @@ import "github.com/raknet-go/raknet/internal/wire"
 // miss, and then their channel stalls for good: so there is a bound, which costs speed on a
 // fast path that loses, since one frame takes two round trips and more to come back.
 //
-// Nothing on the wire tells how far a peer goes. But a receiver of this library says each
-// ACK again while the path loses (see ackQueue), which no other implementation does, and goes
-// far. So a peer that is seen to do that gets more.
+// Nothing on the wire tells how far a peer goes. But a receiver of this library says its
+// first ACKs again, and later ones while the path loses (see ackQueue), which no other
+// implementation does, and goes far. So a peer that is seen to do that gets more.
 type reach struct {
-	last   [2]int64 // the highest numbers that were new in the last two ACKs
-	acks   int      // of which there are so many
-	score  int
+	last   [2]uint32 // the highest numbers that were new in the last two ACKs, as on the wire
+	acks   uint8     // of which there are so many
+	score  uint8
+	tries  uint8
 	echoes bool // the peer says ACKs again
 }
 
@@ -30,29 +31,34 @@ const (
 	// acknowledge some of them twice, but not all of them, and not in three ACKs.
 	echoProof = 32
 	echoDoubt = 8
+	// echoTries is how many ACKs of a connection are looked at on a path that has lost nothing:
+	// those that a receiver of this library says again are the first. Arbitrary.
+	echoTries = 200
 )
 
-// learn looks at an ACK whose highest new number is newest.
-func (r *reach) learn(b []byte, newest, next int64) {
-	if r.echoes {
+// learn looks at an ACK whose highest new number is newest. Lossy says that the path has
+// lost something.
+func (r *reach) learn(b []byte, newest, next int64, lossy bool) {
+	if r.echoes || r.tries == echoTries && !lossy {
 		return
 	}
-	if r.acks == len(r.last) {
-		if names(b, r.last[0], next) && names(b, r.last[1], next) {
+	r.tries = min(r.tries+1, echoTries)
+	if int(r.acks) == len(r.last) {
+		if names(b, expand24(r.last[0], next), next) && names(b, expand24(r.last[1], next), next) {
 			r.score++
 			r.echoes = r.score >= echoProof
 		} else {
-			r.score = max(r.score-echoDoubt, 0)
+			r.score -= min(r.score, echoDoubt)
 		}
 	} else {
 		r.acks++
 	}
-	r.last[1], r.last[0] = r.last[0], newest
+	r.last[1], r.last[0] = r.last[0], wire24(newest)
 }
 
 // inFlight is the bound.
 func (r *reach) inFlight() int64 {
-	if r != nil && r.echoes {
+	if r.echoes {
 		return wideInFlight
 	}
 	return reliableInFlight

@@ -29,12 +29,12 @@ func TestAPeerThatSaysItsAcksAgainGetsFurtherAhead(t *testing.T) {
 			} else {
 				ranges = [][2]uint32{{wire24(lo), 0xffffff}, {0, wire24(n)}}
 			}
-			r.learn(ackOf(ranges...), n, n+1)
+			r.learn(ackOf(ranges...), n, n+1, false)
 		}
 		if r.inFlight() != wideInFlight {
 			t.Errorf("from %d: not believed", start)
 		}
-		r.learn(ackOf([2]uint32{5, 5}), start+100, start+101)
+		r.learn(ackOf([2]uint32{5, 5}), start+100, start+101, false)
 		if r.inFlight() != wideInFlight {
 			t.Error("what a peer is does not change")
 		}
@@ -44,14 +44,14 @@ func TestAPeerThatSaysItsAcksAgainGetsFurtherAhead(t *testing.T) {
 func TestAnOrdinaryPeerStaysWithinTheBound(t *testing.T) {
 	var once, twice, some reach
 	for n := int64(0); n < 1000; n++ {
-		once.learn(ackOf([2]uint32{wire24(n), wire24(n)}), n, n+1)
+		once.learn(ackOf([2]uint32{wire24(n), wire24(n)}), n, n+1, false)
 		t1 := max(n-1, 0)
-		twice.learn(ackOf([2]uint32{wire24(t1), wire24(n)}), n, n+1)
+		twice.learn(ackOf([2]uint32{wire24(t1), wire24(n)}), n, n+1, false)
 		lo := n
 		if n%3 != 0 { // two of three, as on a path that doubles that many
 			lo = max(n-2, 0)
 		}
-		some.learn(ackOf([2]uint32{wire24(lo), wire24(n)}), n, n+1)
+		some.learn(ackOf([2]uint32{wire24(lo), wire24(n)}), n, n+1, false)
 	}
 	for what, r := range map[string]*reach{"each once": &once, "each twice, as on a path that doubles": &twice, "some three times": &some} {
 		if r.inFlight() != reliableInFlight {

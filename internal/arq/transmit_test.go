@@ -82,6 +82,7 @@ func TestCountersWrapOnTheWire(t *testing.T) {
 
 func TestAnAckRidesWithData(t *testing.T) {
 	l := newLossTest(t, Config{})
+	l.e.acks.told = helloAcks // the first are said again
 	for i := range promptAcks {
 		l.receive("84" + hex.EncodeToString(wire.AppendUint24(nil, uint32(i))) + "000008fe")
 		b := l.e.Transmit(l.now)

@@ -112,7 +112,7 @@ func (c *wireCheck) transmission(p *peer, f *wire.Frame, base time.Duration, exc
 func (c *wireCheck) memory(p *peer) {
 	w, s, l := p.w, &c.stats, &p.w.sc.Limits
 	biggest := w.sc.biggest()
-	if bound := orDefault(l.SendBuffer, 4<<20) + 2*biggest; s.SendQueueBytes > bound {
+	if bound := orDefault(l.SendBuffer, 16<<20) + 2*biggest; s.SendQueueBytes > bound {
 		w.violated("11 memory", "%s has %d bytes queued", p, s.SendQueueBytes)
 	}
 	if bound := orDefault(l.ReassemblyBytes, 8<<20); s.ReassemblyBytes > bound {
