@@ -12,7 +12,7 @@ import (
 // layers is the architecture from the bottom up: a package may import packages of
 // lower layers only, never one of its own.
 var layers = [][]string{
-	{"protocol"},
+	{"protocol", "protocol/bedrock"},
 	{"internal/wire", "internal/pool", "internal/monotime", "internal/siphash"},
 	{"internal/arq"},
 	{"internal/session", "internal/offline", "internal/guard", "internal/udp"},
