@@ -140,7 +140,7 @@ func port(s string) uint16 {
 // Append appends the text to dst. Most programs that ping read no more than 397 bytes, to which
 // a listener cuts its answers: keep names short.
 func (m MOTD) Append(dst []byte) []byte {
-	edition := m.Edition
+	edition := strings.TrimRight(m.Edition, `\`)
 	if edition == "" {
 		edition = EditionBedrock
 	}
