@@ -134,14 +134,14 @@ func (c *Conn) Close() error {
 // LocalAddr returns the address of the socket on this side, a [*net.UDPAddr] on UDP.
 func (c *Conn) LocalAddr() net.Addr { return c.ec.LocalAddr() }
 
-// RemoteAddr returns the address of the peer, a [*net.UDPAddr] on UDP.
+// RemoteAddr returns the address of the peer, a [*net.UDPAddr] on UDP. Behind a proxy that is
+// trusted it is the address that the proxy told; see [Conn.ProxyAddr].
 func (c *Conn) RemoteAddr() net.Addr {
-	p := c.ec.Peer()
-	if p.Addr != nil {
+	if p := c.ec.Peer(); p.Addr != nil && !c.ec.Proxied() {
 		return p.Addr
 	}
 	if c.remote.Load() == nil {
-		c.remote.CompareAndSwap(nil, net.UDPAddrFromAddrPort(p.AddrPort))
+		c.remote.CompareAndSwap(nil, net.UDPAddrFromAddrPort(c.ec.Client()))
 	}
 	return c.remote.Load()
 }

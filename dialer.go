@@ -45,6 +45,9 @@ type Dialer struct {
 	// GUID is the number by which this side calls itself. 0: a random one with the
 	// top bit set, as vanilla clients have, for each attempt.
 	GUID int64
+	// Memory bounds what all connections hold together. Nil: [DefaultMemoryBudget], which is shared
+	// with all other dialers and listeners.
+	Memory *MemoryBudget
 	// Limits bound the memory of each connection.
 	Limits Limits
 	// PeerLimits say what the servers dialed take. The zero value suits every known one but
@@ -220,6 +223,7 @@ func (d Dialer) endpoint() endpoint.Config {
 	c := endpoint.Config{
 		GUID:         guid,
 		MaxMTU:       int(d.MaxMTU),
+		Budget:       d.Memory.budget(),
 		ARQ:          d.PeerLimits.bound(engineConfig(d.Limits, d.Congestion, d.NoRepeats)),
 		LimitName:    d.PeerLimits.fragmentLimit(d.Limits),
 		Timing:       d.Timeouts.session(),

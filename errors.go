@@ -72,6 +72,10 @@ var (
 	ErrReplaced error = &endError{text: "connection lost: the peer forgot it and connected anew"}
 	// ErrUnaccepted means that a connection waited too long for [Listener.Accept].
 	ErrUnaccepted error = &endError{text: "connection closed: nobody accepted it in time"}
+	// ErrMemoryBudget means that the connections that share a [MemoryBudget] held more than
+	// that, and this one was among those that held most.
+	ErrMemoryBudget error = &endError{text: "connection closed: it held the most of all connections, which together " +
+		"exceeded their memory budget: see Memory of the ListenConfig and Dialer"}
 	// ErrProtocolViolation means that the peer sent more malformed or impossible
 	// datagrams than a broken link explains.
 	ErrProtocolViolation error = &endError{text: "connection closed: the peer broke the rules of the protocol too often"}

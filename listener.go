@@ -41,6 +41,15 @@ type ListenConfig struct {
 	// address they send from. Set it for clients that do not know cookies, and
 	// behind a protection service that answers for the server and strips them.
 	DisableCookies bool
+	// CookieKeys returns the secrets under which cookies are made and recognised, newest first, for
+	// several listeners that clients reach at one address: the first makes cookies, up to four
+	// are recognised. It is called by the goroutine that serves the socket, once a second
+	// while clients connect, with the time of day, and must return quickly; see
+	// [SharedCookieKeys]. Keys should change within minutes, and one that was the first stay in
+	// the list for as long again. Nil: a secret of the listener's own.
+	CookieKeys func(now time.Time) []CookieKey
+	// CookieVerifier makes and judges cookies instead. Nil: the listener does.
+	CookieVerifier CookieVerifier
 	// BlockDuration is how long [Listener.Block] blocks. The library itself never blocks
 	// an address: all evidence a stranger can give is forgeable. Default 10 seconds.
 	// Negative: Block does nothing.
@@ -57,6 +66,14 @@ type ListenConfig struct {
 	// MaxConnections bounds the connections; clients beyond are told that the server is
 	// full. Default and negative: no limit.
 	MaxConnections int
+	// MaxPerIP bounds the connections of one IPv4 address or one /64 of IPv6; clients beyond are told
+	// that the server is full. Many players may share an address behind a provider's translator
+	// or a relay. Default and negative: no limit.
+	MaxPerIP int
+	// MaxHalfOpen bounds the handshakes that are not complete, MaxHalfOpenPerIP those of one IPv4
+	// address or one /64 of IPv6. Their addresses are proven, unless DisableCookies is set.
+	// Beyond, the oldest gives way: an honest one takes a few round trips. Defaults 4096 and 32.
+	MaxHalfOpen, MaxHalfOpenPerIP int
 	// AcceptBacklog bounds the complete connections that wait for Accept; clients
 	// beyond are told that the server is full. Default 128.
 	AcceptBacklog int
@@ -78,6 +95,26 @@ type ListenConfig struct {
 	// many as in two seconds. The others go unanswered, since an answer goes wherever the ping says
 	// that it comes from, and is larger. Defaults 20 and 2000.
 	PongRate, PongRateTotal int
+	// RawHandler answers datagrams of strangers that are not of RakNet, such as those of the
+	// query protocol, on the same socket. Nil is no answer; one longer than 1464 bytes is cut
+	// off. It is called by the goroutine that serves the socket and must return quickly. As
+	// with pings, addresses may be forged: PongRate and PongRateTotal hold for these datagrams,
+	// too, with budgets of their own, and those beyond are dropped unseen. Nil: all are dropped.
+	RawHandler func(RawDatagram) []byte
+	// Exempt are networks to which no bound per address applies: neither Block, nor MaxPerIP,
+	// MaxHalfOpenPerIP and PongRate. For relays, monitors, and machines of one's own whose
+	// addresses nobody outside can forge. TrustedProxies are exempt, too.
+	Exempt []netip.Prefix
+	// TrustedProxies are the networks of proxies that put a header of the PROXY protocol,
+	// version 1 or 2, in front of datagrams, at least of all those of the handshake. The address that it names
+	// is then the client's for everything but sending: Admit, RemoteAddr, cookies,
+	// blocks, bounds and logs; answers go to the proxy, which needs a port for each of its clients.
+	// See [Conn.ProxyAddr]. A header from anybody else is dropped: it could name anybody. A
+	// proxy must not be reachable around, and nobody else be able to send from its address.
+	TrustedProxies []netip.Prefix
+	// Memory bounds what all connections hold together. Nil: [DefaultMemoryBudget], which is shared
+	// with all other listeners and dialers.
+	Memory *MemoryBudget
 	// Limits bound the memory of each connection.
 	Limits Limits
 	// PeerLimits say what the clients take. The zero value suits every known one.
@@ -114,6 +151,8 @@ type ConnRequest struct {
 	// AddrPort is Addr in comparable form. For addresses that are not made of an IP
 	// address and a port it is a made-up one in 100::/8, the same for equal addresses.
 	AddrPort netip.AddrPort
+	// Proxy is the proxy of [ListenConfig].TrustedProxies that told Addr, or nil.
+	Proxy net.Addr
 	// GUID is what the client calls itself. Nothing proves it.
 	GUID int64
 	// ProtocolVersion is the version the client speaks.
@@ -126,6 +165,8 @@ type ConnRequest struct {
 type PingRequest struct {
 	// Addr is where the ping says that it comes from.
 	Addr net.Addr
+	// Proxy is the proxy of [ListenConfig].TrustedProxies that told Addr, or nil.
+	Proxy net.Addr
 	// GUID is what the pinging program calls itself.
 	GUID int64
 	// OnlyIfOpen says that the ping asks for an answer only while the server has room.
@@ -186,9 +227,6 @@ func (conf ListenConfig) serve(list []udp.Socket, address string) (*Listener, er
 	return l, nil
 }
 
-// defaultBlock is how long Block blocks. As in go-raknet.
-const defaultBlock = 10 * time.Second
-
 // endpoint returns the settings of the endpoint under l.
 func (conf ListenConfig) endpoint(l *Listener) endpoint.Config {
 	guid := conf.GUID
@@ -200,11 +238,16 @@ func (conf ListenConfig) endpoint(l *Listener) endpoint.Config {
 		Versions:       conf.ProtocolVersions,
 		MaxMTU:         int(conf.MaxMTU),
 		Accepting:      true,
-		NoCookies:      conf.DisableCookies,
 		MaxConnections: conf.MaxConnections,
+		MaxPerIP:       conf.MaxPerIP,
+		HalfOpen:       conf.MaxHalfOpen,
+		HalfOpenPerIP:  conf.MaxHalfOpenPerIP,
 		AcceptBacklog:  conf.AcceptBacklog,
 		PongRate:       conf.PongRate,
 		PongRateTotal:  conf.PongRateTotal,
+		Exempt:         conf.Exempt,
+		Proxies:        conf.TrustedProxies,
+		Budget:         conf.Memory.budget(),
 		ARQ:            conf.PeerLimits.bound(engineConfig(conf.Limits, conf.Congestion, conf.NoRepeats)),
 		LimitName:      conf.PeerLimits.fragmentLimit(conf.Limits),
 		Timing:         conf.Timeouts.session(),
@@ -214,16 +257,22 @@ func (conf ListenConfig) endpoint(l *Listener) endpoint.Config {
 		Cause:          endCause,
 		Log:            conf.ErrorLog,
 	}
+	conf.cookies(&c)
 	conf.Tracer.trace(&c)
+	if conf.RawHandler != nil {
+		c.Raw = func(p *endpoint.RawPacket) []byte {
+			return conf.RawHandler(RawDatagram{Addr: clientAddr(p.Peer, p.Client), Proxy: proxyAddr(p.Peer, p.Client), Data: p.Data})
+		}
+	}
 	if conf.Pong != nil {
 		c.Pong = func(p *endpoint.PingRequest) []byte {
-			return conf.Pong(PingRequest{Addr: peerAddr(p.Peer), GUID: p.GUID, OnlyIfOpen: p.OnlyIfOpen})
+			return conf.Pong(PingRequest{Addr: clientAddr(p.Peer, p.Client), Proxy: proxyAddr(p.Peer, p.Client), GUID: p.GUID, OnlyIfOpen: p.OnlyIfOpen})
 		}
 	}
 	if conf.Admit != nil {
 		c.Admit = func(r *endpoint.Request) byte {
 			req := ConnRequest{
-				Addr: peerAddr(r.Peer), AddrPort: r.Peer.AddrPort, GUID: r.GUID, ProtocolVersion: r.Version, MTU: r.MTU,
+				Addr: clientAddr(r.Peer, r.Client), AddrPort: r.Client, Proxy: proxyAddr(r.Peer, r.Client), GUID: r.GUID, ProtocolVersion: r.Version, MTU: r.MTU,
 			}
 			err := conf.Admit(&req)
 			if err == nil {
@@ -351,26 +400,12 @@ func (l *Listener) PongDataFunc(f func(addr net.Addr) []byte) {
 // answer returns the data that answers a ping. A listener without any still answers.
 func (l *Listener) answer(p *endpoint.PingRequest) []byte {
 	if f := l.pongFunc.Load(); f != nil {
-		return (*f)(peerAddr(p.Peer))
+		return (*f)(clientAddr(p.Peer, p.Client))
 	}
 	if data := l.pong.Load(); data != nil {
 		return *data
 	}
 	return []byte{}
-}
-
-// Block ignores every datagram from the address's IP for [ListenConfig].BlockDuration.
-// Connections from there go on and die of silence; close them to end them sooner.
-func (l *Listener) Block(addr net.Addr) { l.BlockFor(addr, l.blockFor) }
-
-// BlockFor is [Listener.Block] for a time of its own. A time of zero or less does
-// nothing.
-func (l *Listener) BlockFor(addr net.Addr, duration time.Duration) {
-	ip := udp.PeerOf(addr).AddrPort.Addr()
-	if duration <= 0 || !ip.IsValid() {
-		return
-	}
-	l.ep.Block(netip.PrefixFrom(ip.WithZone(""), ip.BitLen()), duration)
 }
 
 // Conns returns the connections that are complete and have not ended. Connections

@@ -98,6 +98,8 @@ type ListenerStats struct {
 	// Pings counts the server list pings that arrived, PongsSuppressed those left
 	// unanswered because of the budget that keeps forged pings from flooding others.
 	Pings, PongsSuppressed uint64
+	// RawAnswers counts the datagrams of other protocols that RawHandler answered.
+	RawAnswers uint64
 	// Request1 and Request2 count the two requests of the handshake, the second only
 	// with a valid cookie; BadCookies those with a wrong one, which prove nothing about
 	// their sender.
@@ -128,6 +130,7 @@ func listenerStats(s endpoint.Stats) ListenerStats {
 		AcceptQueue:       s.AcceptQueue,
 		Pings:             s.Pings,
 		PongsSuppressed:   s.PongsSuppressed,
+		RawAnswers:        s.RawAnswers,
 		Request1:          s.Request1,
 		Request2:          s.Request2,
 		BadCookies:        s.BadCookies,

@@ -45,6 +45,7 @@ var endCauses = []struct{ internal, public error }{
 	{endpoint.ErrHandlerPanic, ErrHandlerPanic},
 	{endpoint.ErrReplaced, ErrReplaced},
 	{endpoint.ErrUnaccepted, ErrUnaccepted},
+	{endpoint.ErrMemoryBudget, ErrMemoryBudget},
 }
 
 // causedError is the end of a connection for a reason from outside this module, such as

@@ -11,7 +11,7 @@ import (
 
 // core are the packages that know no clock, no lock, no goroutine and no socket:
 // the same inputs at the same times give the same outputs.
-var core = []string{"internal/wire", "internal/arq", "internal/session", "internal/offline", "internal/guard"}
+var core = []string{"internal/wire", "internal/arq", "internal/session", "internal/offline", "internal/guard", "internal/proxyproto"}
 
 // forbiddenImports by path; everything below them is forbidden too unless allowed.
 var forbiddenImports = []string{"net", "sync", "os", "log", "context", "runtime", "unsafe", "syscall", "crypto/rand", "golang.org/x"}

@@ -13,7 +13,7 @@ import (
 // lower layers only, never one of its own.
 var layers = [][]string{
 	{"protocol", "protocol/bedrock"},
-	{"internal/wire", "internal/pool", "internal/monotime", "internal/siphash"},
+	{"internal/wire", "internal/pool", "internal/monotime", "internal/siphash", "internal/proxyproto"},
 	{"internal/arq"},
 	{"internal/session", "internal/offline", "internal/guard", "internal/udp"},
 	{"internal/endpoint"},

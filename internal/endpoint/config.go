@@ -2,11 +2,13 @@ package endpoint
 
 import (
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/raknet-go/raknet/internal/arq"
 	"github.com/raknet-go/raknet/internal/offline"
 	"github.com/raknet-go/raknet/internal/session"
+	"github.com/raknet-go/raknet/internal/siphash"
 	"github.com/raknet-go/raknet/internal/udp"
 	"github.com/raknet-go/raknet/protocol"
 )
@@ -28,9 +30,21 @@ type Config struct {
 	// NoCookies skips the proof of address before a connection may begin: for
 	// clients that do not know cookies.
 	NoCookies bool
+	// CookieKeys returns the secrets under which cookies are issued, the first, and recognised, all
+	// of up to offline.MaxCookieKeys. The reader asks again every cookieKeysFor. Nil: secrets of
+	// this endpoint's own.
+	CookieKeys func(now time.Time) []siphash.Key
+	// CookieIssue and CookieVerify make and judge cookies in the endpoint's place, if both are
+	// set; a version of 0 is the highest. They are called by the reader for every request of a
+	// stranger, and must return fast. After a panic a cookie is 0, or wrong.
+	CookieIssue  func(client netip.AddrPort, version byte) uint32
+	CookieVerify func(client netip.AddrPort, cookie uint32) (version byte, ok bool)
 	// MaxConnections bounds the connections of this endpoint, those in their
 	// handshake not counted. A request beyond it is answered with 0x14. Default: no limit.
 	MaxConnections int
+	// MaxPerIP bounds the complete connections of one IPv4 address or IPv6 /64. A request beyond
+	// it is answered with 0x14. Default: no limit.
+	MaxPerIP int
 	// AcceptBacklog bounds the connections that are complete and wait for Accept.
 	// A request beyond it is answered with 0x14. Default 128.
 	AcceptBacklog int
@@ -40,6 +54,14 @@ type Config struct {
 	// PongRate and PongRateTotal bound the pings that are answered in a second, of one network
 	// (a /24 of IPv4, a /56 of IPv6) and of all. Defaults 20 and 2000.
 	PongRate, PongRateTotal int
+	// Exempt are networks to whose addresses Block, MaxPerIP, HalfOpenPerIP and PongRate do not
+	// apply. Those of Proxies are exempt, too.
+	Exempt []netip.Prefix
+	// Proxies are networks whose hosts are believed when a PROXY header in front of a datagram
+	// says whose it is. From everybody else such a header is noise.
+	Proxies []netip.Prefix
+	// Budget bounds the memory of all connections that share it. Nil: that of the process.
+	Budget *Budget
 
 	// ARQ is the template of every connection's engine; its MTU is overwritten.
 	ARQ arq.Config
@@ -58,6 +80,10 @@ type Config struct {
 	// goroutine that reads the socket: it must return fast, and must not keep the request. The slice is not kept. A
 	// panic leaves the ping unanswered. Nil: the data that SetPong set.
 	Pong func(*PingRequest) []byte
+	// Raw answers datagrams of strangers that are of another protocol, within a budget like that of
+	// pongs; nil is no answer, and what is longer than maxRaw is cut off. It must not keep the packet. A
+	// panic leaves the datagram unanswered. Nil: they are dropped.
+	Raw func(*RawPacket) []byte
 	// Wrap is called once for every connection that completed its handshake, before
 	// anybody else learns of it; what it returns is the connection's User. It
 	// must return fast. Nil: User is nil.
@@ -100,7 +126,8 @@ const RefuseSilently byte = 0xff
 // Request is a connection request from a proven address.
 type Request struct {
 	Peer    udp.Peer
-	GUID    int64 // as the client gave it
+	Client  netip.AddrPort // Peer's, or what the proxy at Peer says
+	GUID    int64          // as the client gave it
 	Version byte
 	MTU     int
 }
@@ -108,8 +135,16 @@ type Request struct {
 // PingRequest is an unconnected ping. Its address is not proven.
 type PingRequest struct {
 	Peer       udp.Peer
-	GUID       int64 // 0 when the ping carried none
-	OnlyIfOpen bool  // a ping that asks for an answer only while there is room; there is
+	Client     netip.AddrPort // Peer's, or what the proxy at Peer says
+	GUID       int64          // 0 when the ping carried none
+	OnlyIfOpen bool           // a ping that asks for an answer only while there is room; there is
+}
+
+// RawPacket is a datagram of another protocol. Its address is not proven.
+type RawPacket struct {
+	Peer   udp.Peer
+	Client netip.AddrPort // Peer's, or what the proxy at Peer says
+	Data   []byte
 }
 
 // Pong is the answer to an unconnected ping.
@@ -172,6 +207,7 @@ type Stats struct {
 	Pings           uint64 // unconnected pings received
 	Pongs           uint64 // answered
 	PongsSuppressed uint64 // left unanswered: over budget, or no data to tell
+	RawAnswers      uint64 // datagrams of other protocols that Raw answered
 	Request1        uint64
 	Request2        uint64 // those without a valid cookie not counted
 	BadCookies      uint64

@@ -16,10 +16,11 @@ import (
 // Conn is one connection of an Endpoint. All its exported methods are safe for
 // concurrent use.
 type Conn struct {
-	ep    *Endpoint
-	peer  udp.Peer
-	local netip.Addr // of this machine, as the peer addressed it
-	dirty bool       // the reader's: has received in this batch
+	ep     *Endpoint
+	peer   udp.Peer
+	behind *netip.AddrPort // whose datagrams the proxy at peer brings; nil: the peer's own
+	local  netip.Addr      // of this machine, as the peer addressed it
+	dirty  bool            // the reader's: has received in this batch
 
 	server  bool         // admitted here, not dialed
 	listing registration // under Endpoint.mu
@@ -123,9 +124,9 @@ var alwaysClosed = func() chan struct{} {
 }()
 
 // newConn makes a connection in its handshake. It is in no table yet.
-func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, local netip.Addr, cfg *session.Config) *Conn {
+func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, behind *netip.AddrPort, local netip.Addr, cfg *session.Config) *Conn {
 	c := &Conn{
-		ep: e, peer: peer, local: local, server: cfg.Side == session.Server,
+		ep: e, peer: peer, behind: behind, local: local, server: cfg.Side == session.Server,
 	}
 	cfg.EpochMilli = e.epoch
 	known := cfg.ARQ.RoundTrip
@@ -136,13 +137,14 @@ func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, local netip.Addr, cf
 		cfg.ARQ.Trace = c.tracing.ring
 	}
 	cfg.Settled = e.timing
-	if !udp.Synthetic(peer.AddrPort.Addr()) {
-		cfg.PeerAddr = peer.AddrPort
+	if client := c.Client(); !udp.Synthetic(client.Addr()) {
+		cfg.PeerAddr = client
 	}
 	if !c.server {
 		c.ready = make(chan struct{})
 	}
 	c.sess.Init(now, cfg)
+	e.cfg.Budget.add(c)
 	return c
 }
 

@@ -44,7 +44,7 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 		return nil, err
 	}
 	now := e.clock.Now()
-	c := newConn(e, now, to, netip.Addr{}, &session.Config{
+	c := newConn(e, now, to, nil, netip.Addr{}, &session.Config{
 		Side: session.Client, MTU: n.MTU, Version: n.Version, LocalGUID: e.cfg.GUID, PeerGUID: n.ServerGUID,
 		ARQ: arq.Config{RoundTrip: n.RoundTrip},
 	})

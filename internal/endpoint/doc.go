@@ -38,9 +38,11 @@
 //	          ├──> acceptQueue.mu
 //	          └──> blocks.mu
 //
-//	table.mu, waits.mu, role.mu, Endpoint.mu, deadline.mu, logger.mu: alone
+//	Endpoint.mu ─────> hosts.mu
 //
-// Only Conn.mu is ever held while another lock is taken, and no two Conn.mu at once. No
+//	table.mu, waits.mu, role.mu, deadline.mu, logger.mu: alone
+//
+// Only Conn.mu and Endpoint.mu are ever held while another lock is taken, and no two Conn.mu at once. No
 // lock is held across a system call, a wait, a call of the user's, a log line, or a
 // copy larger than one datagram: a large message is cut before the lock is taken and put
 // together after it is let go. What a turn finds to do that must not be done

@@ -123,6 +123,7 @@ func (d *driver) popDue(now monotime.Time, list []*Conn) []*Conn {
 func (d *driver) run(e *Endpoint) {
 	defer d.timer.Stop()
 	var list []*Conn
+	var auditAt monotime.Time
 	for {
 		select {
 		case <-e.done:
@@ -148,8 +149,13 @@ func (d *driver) run(e *Endpoint) {
 			e.interrupt() // the table is the reader's
 		}
 		clear(list)
+		now := d.clock.Now()
+		if now >= auditAt {
+			auditAt = now.Add(auditHurry)
+			e.cfg.Budget.received(0) // what users send counts, also when nothing is received
+		}
 		d.mu.Lock()
-		d.set(d.clock.Now())
+		d.set(now)
 		d.mu.Unlock()
 	}
 }

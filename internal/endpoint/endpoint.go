@@ -31,11 +31,14 @@ type Endpoint struct {
 	sendBuffer int   // Limits.SendBuffer, or its default
 	fragments  int   // Limits.MessageFragments, or its default
 	timing     *session.Timing
+	proxies    guard.Networks // set once
 
 	// The reader's.
-	reader reader
-	server offline.Server
-	pongs  guard.Limiter
+	reader  reader
+	server  offline.Server
+	pongs   guard.Limiter
+	raws    guard.Limiter
+	samples samples
 
 	role      role
 	table     table
@@ -90,12 +93,14 @@ func newEndpoint(g *group, s udp.Socket, cfg Config, members int) *Endpoint {
 	e.reader.in = make([]udp.Inbound, readFirst)
 	e.reader.stale = true // a socket from elsewhere may have a deadline
 	if cfg.Accepting {
-		conf := offline.ServerConfig{GUID: cfg.GUID, Versions: cfg.Versions, MaxMTU: cfg.MaxMTU, Key: g.cookies}
+		conf := offline.ServerConfig{GUID: cfg.GUID, Versions: cfg.Versions, MaxMTU: cfg.MaxMTU, Key: g.cookies, Cookie: e.cookies()}
 		if cfg.NoCookies {
 			conf.Cookies = offline.CookiesOff
 		}
 		e.server.Init(e.clock.Now(), &conf)
 		e.pongs.Init(e.clock.Now(), pongShare(&cfg, members))
+		e.raws.Init(e.clock.Now(), pongShare(&cfg, members))
+		e.proxies.Init(cfg.Proxies...)
 		e.admitting.Store(true)
 	}
 	return e
@@ -159,7 +164,8 @@ func (e *Endpoint) register(c *Conn) bool {
 	e.conns[c] = struct{}{}
 	e.here.Store(int64(len(e.conns)))
 	live := e.live.Add(1)
-	if e.ending {
+	room := !c.server || e.hosts.enter(c.Client().Addr()) || e.blocks.exempt.Has(c.Client().Addr())
+	if e.ending || !room {
 		return false
 	}
 	return !c.server || e.drained == nil && (e.cfg.MaxConnections <= 0 || int(live) <= e.cfg.MaxConnections)
@@ -172,6 +178,9 @@ func (e *Endpoint) unregister(c *Conn) {
 		delete(e.conns, c)
 		e.here.Store(int64(len(e.conns)))
 		e.live.Add(-1)
+		if c.server {
+			e.hosts.leave(c.Client().Addr())
+		}
 	}
 	c.listing = struck
 	var drained chan struct{}
@@ -196,6 +205,7 @@ func (e *Endpoint) connectedTo(addr netip.AddrPort) bool {
 
 // bury forgets a connection that is dead.
 func (e *Endpoint) bury(c *Conn) {
+	e.cfg.Budget.remove(c)
 	e.table.post(c)
 	e.driver.disarm(c)
 	e.driver.sweepSoon()

@@ -29,6 +29,9 @@ var (
 	// ErrNoRoom: the connection limit or the accept queue filled up while the
 	// handshake was under way. A cause.
 	ErrNoRoom = errors.New("no room for the connection")
+	// ErrMemoryBudget: the connections that share a Budget exceeded it, and this was among those
+	// that held most. A cause.
+	ErrMemoryBudget = errors.New("connections hold more memory than their budget")
 	// ErrHandlerPanic: the user's handler panicked, which ended the connection. A cause.
 	ErrHandlerPanic = errors.New("message handler panicked")
 )

@@ -2,11 +2,7 @@ package endpoint
 
 import (
 	"net/netip"
-	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/raknet-go/raknet/internal/guard"
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/offline"
 	"github.com/raknet-go/raknet/internal/pool"
@@ -19,15 +15,15 @@ import (
 // reader.
 func (e *Endpoint) greet(now monotime.Time, s *stranger) {
 	if !e.cfg.Accepting {
+		reason := offline.DropUnknown
 		if len(s.data) > 0 && s.data[0]&0x80 != 0 {
-			e.counters.drop(offline.DropNoSession)
-		} else {
-			e.counters.drop(offline.DropUnknown)
+			reason = offline.DropNoSession
 		}
+		e.drop(now, reason, s.client, s.data)
 		return
 	}
 	b := pool.Get(offline.ReplySize)
-	reply, out := e.server.Handle(now, s.from.AddrPort, s.data, b.B[:0])
+	reply, out := e.server.Handle(now, s.client, s.data, b.B[:0])
 	switch out.Kind {
 	case offline.Reply:
 		if out.ID == protocol.IDOpenConnectionRequest1 {
@@ -42,28 +38,35 @@ func (e *Endpoint) greet(now monotime.Time, s *stranger) {
 		e.counters.request2.Add(1)
 		e.request(now, s, &out)
 	default:
-		e.counters.drop(out.Reason)
+		if e.cfg.Raw != nil && foreign(out.Reason, s.data) {
+			e.raw(now, s)
+			break
+		}
+		e.drop(now, out.Reason, s.client, s.data)
 	}
 	b.Release()
 }
+
+// exempted reports whether the bounds that hold for each network do not hold for this stranger.
+func (e *Endpoint) exempted(s *stranger) bool { return e.blocks.exempt.Has(s.client.Addr()) }
 
 // ping answers an unconnected ping, within the budget.
 func (e *Endpoint) ping(now monotime.Time, s *stranger, out *offline.Outcome) {
 	e.counters.pings.Add(1)
 	switch {
 	case out.OnlyIfOpen && (!e.admitting.Load() || e.crowded()):
-		e.counters.drop(offline.DropNoRoom)
+		e.drop(now, offline.DropNoRoom, s.client, s.data)
 		e.counters.pongsSuppressed.Add(1)
 		return
-	case !e.pongs.Allow(now, s.from.AddrPort.Addr()):
-		e.counters.drop(offline.DropRateLimited)
+	case !e.mayPong(now, s):
+		e.drop(now, offline.DropRateLimited, s.client, s.data)
 		e.counters.pongsSuppressed.Add(1)
 		return
 	}
 	var data []byte
 	if e.cfg.Pong != nil {
 		var ok bool
-		e.reader.ping = PingRequest{Peer: s.from, GUID: out.GUID, OnlyIfOpen: out.OnlyIfOpen}
+		e.reader.ping = PingRequest{Peer: s.from, Client: s.client, GUID: out.GUID, OnlyIfOpen: out.OnlyIfOpen}
 		if data, ok = e.askPong(&e.reader.ping); !ok {
 			e.counters.pongsSuppressed.Add(1)
 			return
@@ -75,6 +78,14 @@ func (e *Endpoint) ping(now monotime.Time, s *stranger, out *offline.Outcome) {
 	b.N = len(e.server.AppendPong(b.B[:0], out.Time, data))
 	e.counters.pongs.Add(1)
 	e.reply(s, b)
+}
+
+// mayPong spends a token of the budget of pongs. An exempt network has no budget of its own.
+func (e *Endpoint) mayPong(now monotime.Time, s *stranger) bool {
+	if e.exempted(s) {
+		return e.pongs.AllowAny(now)
+	}
+	return e.pongs.Allow(now, s.client.Addr())
 }
 
 func (e *Endpoint) askPong(r *PingRequest) (data []byte, ok bool) {
@@ -100,14 +111,14 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 			return
 		}
 	}
-	if !e.admitting.Load() || e.crowded() {
+	if !e.admitting.Load() || e.crowded() || !e.exempted(s) && e.hosts.full(s.client.Addr()) {
 		e.refuse(s, protocol.IDNoFreeConnections)
 		return
 	}
 	if e.cfg.Admit != nil {
-		answer := e.askAdmit(&Request{Peer: s.from, GUID: out.GUID, Version: out.Version, MTU: out.MTU})
+		answer := e.askAdmit(&Request{Peer: s.from, Client: s.client, GUID: out.GUID, Version: out.Version, MTU: out.MTU})
 		if answer == RefuseSilently {
-			e.counters.drop(offline.DropRefused)
+			e.drop(now, offline.DropRefused, s.client, s.data)
 			return
 		}
 		if answer != 0 {
@@ -118,10 +129,16 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 	if old != nil {
 		old.kill(ErrReplaced)
 	}
-	c := newConn(e, now, s.from, s.local, &session.Config{
+	cfg := session.Config{
 		Side: session.Server, MTU: out.MTU, Version: out.Version, LocalGUID: e.cfg.GUID, PeerGUID: out.GUID,
 		Unproven: e.cfg.NoCookies,
-	})
+	}
+	var behind *netip.AddrPort
+	if s.client != s.from.AddrPort {
+		behind = &netip.AddrPort{}
+		*behind = s.client
+	}
+	c := newConn(e, now, s.from, behind, s.local, &cfg)
 	e.table.add(e, c)
 	e.reply2(s, out.MTU)
 	c.turn(now, e.stepBudget, false) // sets the deadline of the handshake
@@ -144,7 +161,7 @@ func (e *Endpoint) crowded() bool {
 
 func (e *Endpoint) reply2(s *stranger, mtu int) {
 	b := pool.Get(offline.ReplySize)
-	client := s.from.AddrPort
+	client := s.client
 	if udp.Synthetic(client.Addr()) {
 		client = netip.AddrPort{}
 	}
@@ -192,33 +209,4 @@ func (e *Endpoint) SetPong(data []byte) {
 	for _, m := range e.members {
 		m.pong.Store(&p)
 	}
-}
-
-// blocks is the list of blocked prefixes.
-type blocks struct {
-	n    atomic.Int64 // entries
-	mu   sync.Mutex   // leaf
-	list guard.Blocklist
-}
-
-func (b *blocks) any() bool { return b.n.Load() > 0 }
-
-func (b *blocks) blocked(now monotime.Time, a netip.Addr) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.list.Blocked(now, a)
-}
-
-// Block drops every datagram from the prefix for the given time, those of connections
-// included; zero or less ends a block of exactly that prefix.
-func (e *Endpoint) Block(p netip.Prefix, d time.Duration) {
-	now := e.clock.Now()
-	e.blocks.mu.Lock()
-	defer e.blocks.mu.Unlock()
-	if d > 0 {
-		e.blocks.list.Block(now, p, now.Add(d))
-	} else {
-		e.blocks.list.Unblock(p)
-	}
-	e.blocks.n.Store(int64(e.blocks.list.Len()))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync/atomic"
 
 	"github.com/raknet-go/raknet/internal/guard"
@@ -25,6 +26,7 @@ type group struct {
 	members []*Endpoint
 	accepts acceptQueue
 	blocks  blocks
+	hosts   hosts
 	live    atomic.Int64 // connections of all members that are complete and not yet ended
 }
 
@@ -43,10 +45,15 @@ func NewGroup(socks []udp.Socket, cfg Config) (*Endpoint, error) {
 	if cfg.AcceptBacklog == 0 {
 		cfg.AcceptBacklog = defaultBacklog
 	}
+	if cfg.Budget == nil {
+		cfg.Budget = ProcessBudget()
+	}
 	cfg.HalfOpen = share(cfg.HalfOpen, guard.DefaultHalfOpenTotal, len(socks))
 	cfg.HalfOpenPerIP = share(cfg.HalfOpenPerIP, guard.DefaultHalfOpenPerIP, len(socks))
 	g := &group{clock: monotime.NewClock(), cookies: randomKey()}
 	g.accepts.init(cfg.AcceptBacklog, cfg.Handler != nil)
+	g.blocks.exempt.Init(append(slices.Clone(cfg.Exempt), cfg.Proxies...)...)
+	g.hosts.cap = cfg.MaxPerIP
 	for _, s := range socks {
 		if s == nil {
 			return nil, errNoSocket
@@ -168,7 +175,7 @@ func (s *Stats) add(o *Stats) {
 		{&s.ReadBatches, &o.ReadBatches}, {&s.WriteBatches, &o.WriteBatches},
 		{&s.ReceiveOverflows, &o.ReceiveOverflows},
 		{&s.Pings, &o.Pings}, {&s.Pongs, &o.Pongs}, {&s.PongsSuppressed, &o.PongsSuppressed},
-		{&s.Request1, &o.Request1}, {&s.Request2, &o.Request2}, {&s.BadCookies, &o.BadCookies},
+		{&s.RawAnswers, &o.RawAnswers}, {&s.Request1, &o.Request1}, {&s.Request2, &o.Request2}, {&s.BadCookies, &o.BadCookies},
 		{&s.Accepted, &o.Accepted}, {&s.Rejected, &o.Rejected}, {&s.Evicted, &o.Evicted},
 	} {
 		*p[0] += *p[1]

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/protocol"
 )
 
 // Every bound of the runtime that no user sets, and the defaults of those that
@@ -69,6 +70,18 @@ const (
 	// defaultFragments is the default of arq.Limits.MessageFragments. It is here so
 	// that a message that the engine would refuse is not copied first.
 	defaultFragments = 2048
+
+	// maxRaw is the longest answer that the function for other protocols may give: what is
+	// carried everywhere without being cut up.
+	maxRaw = protocol.MaxMTU - protocol.UDPOverhead
+	// cookieKeysFor is how long the secrets that Config.CookieKeys returned are used before it is
+	// asked again.
+	cookieKeysFor = time.Second
+	// sampleEvery is how often one datagram of those dropped for one reason is logged, at
+	// debug level. The others are counted.
+	sampleEvery = time.Second
+	// sampleBytes is how much of it the line shows.
+	sampleBytes = 32
 
 	defaultBacklog = 128
 	// acceptPatience is how long a complete connection waits for Accept before it is closed.

@@ -21,16 +21,20 @@ type reader struct {
 	ping      PingRequest // to ask for the answer to
 	last      *Conn       // the connection of the datagram before
 	lastFrom  netip.AddrPort
-	stale     bool // the socket's read deadline may be set
-	failures  int  // errors in a row
-	unknown   int  // of them, those that are not known to be transient
+	client    netip.AddrPort // who sent the datagram that unwrap was given last
+	unaudited int            // bytes received that the budget was not told of
+	auditAt   monotime.Time  // when it is told, however few they are
+	stale     bool           // the socket's read deadline may be set
+	failures  int            // errors in a row
+	unknown   int            // of them, those that are not known to be transient
 }
 
 // stranger is a datagram without a connection.
 type stranger struct {
-	data  []byte
-	from  udp.Peer
-	local netip.Addr
+	data   []byte
+	from   udp.Peer
+	client netip.AddrPort // from's, or what the proxy at from says
+	local  netip.Addr
 }
 
 // background reads the socket whenever nobody else does, and cleans up at the end.
@@ -127,7 +131,7 @@ func (e *Endpoint) readFailed(err error) bool {
 func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	r := &e.reader
 	e.table.settle(e)
-	blocking := e.blocks.any()
+	blocking, proxied := e.blocks.any(), !e.proxies.Empty()
 	var datagrams, bytes, runLength int
 	var held *Conn
 	for i := range in {
@@ -135,7 +139,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 		bytes += m.N
 		if blocking && e.blocks.blocked(now, m.From.AddrPort.Addr()) {
 			datagrams++
-			e.counters.drop(offline.DropBlocked)
+			e.drop(now, offline.DropBlocked, m.From.AddrPort, m.Bytes())
 			continue
 		}
 		for rest, more := m.Bytes(), true; more; {
@@ -144,9 +148,17 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 				data, rest = rest[:m.Segment], rest[m.Segment:]
 			}
 			datagrams++
+			client := &m.From.AddrPort
+			if proxied {
+				var ok bool
+				if data, ok = e.unwrap(now, &m.From, data); !ok {
+					continue
+				}
+				client = &r.client
+			}
 			c := e.connectionFor(m.From.AddrPort, data)
 			if c == nil {
-				r.strangers = append(r.strangers, stranger{data, m.From, m.Local})
+				r.strangers = append(r.strangers, stranger{data, m.From, *client, m.Local})
 				continue
 			}
 			if c != held || runLength == holdDatagrams {
@@ -181,6 +193,10 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	e.counters.readBatches.Add(1)
 	e.counters.datagramsReceived.Add(uint64(datagrams))
 	e.counters.bytesReceived.Add(uint64(bytes))
+	if r.unaudited += bytes; r.unaudited >= auditChunk || now >= r.auditAt {
+		r.auditAt = now.Add(auditHurry)
+		e.account()
+	}
 	for i := range in {
 		// A buffer that somebody keeps a message in goes its own way.
 		if b := in[i].Buf; b.Shared() {
@@ -208,7 +224,9 @@ func (e *Endpoint) connectionFor(from netip.AddrPort, data []byte) *Conn {
 // looks at so many of a batch and drops the rest.
 func (e *Endpoint) meet(now monotime.Time, list []stranger, busy bool) {
 	if busy && len(list) > strangerShare {
-		e.counters.overload.Add(uint64(len(list) - strangerShare))
+		first := &list[strangerShare]
+		e.drop(now, offline.DropOverload, first.client, first.data)
+		e.counters.dropped[offline.DropOverload].Add(uint64(len(list) - strangerShare - 1))
 		list = list[:strangerShare]
 	}
 	for i := range list {
@@ -231,7 +249,7 @@ func (e *Endpoint) cleanUp() {
 func (e *Endpoint) reply(s *stranger, b *pool.Buffer) {
 	if e.tx.room() <= 0 {
 		b.Release()
-		e.counters.queueFull.Add(1)
+		e.counters.drop(offline.DropQueueFull)
 		return
 	}
 	e.tx.push([]*pool.Buffer{b}, s.from, s.local, nil)

@@ -13,10 +13,9 @@ type counters struct {
 	datagramsSent, bytesSent, writeBatches, sendErrors           atomic.Uint64
 
 	pings, pongs, pongsSuppressed atomic.Uint64
+	raws                          atomic.Uint64
 	request1, request2            atomic.Uint64
 	accepted, rejected, evicted   atomic.Uint64
-	overload                      atomic.Uint64 // strangers beyond strangerShare
-	queueFull                     atomic.Uint64 // answers to strangers that the full send queue had no room for
 	dropped                       [offline.DropReasons]atomic.Uint64
 
 	halfOpen atomic.Int64 // what the reader's books say
@@ -40,6 +39,7 @@ func (e *Endpoint) stats() Stats {
 		Pings:             k.pings.Load(),
 		Pongs:             k.pongs.Load(),
 		PongsSuppressed:   k.pongsSuppressed.Load(),
+		RawAnswers:        k.raws.Load(),
 		Request1:          k.request1.Load(),
 		Request2:          k.request2.Load(),
 		BadCookies:        k.dropped[offline.DropCookie].Load() + k.dropped[offline.DropNoCookie].Load(),
@@ -52,12 +52,6 @@ func (e *Endpoint) stats() Stats {
 		if n := k.dropped[r].Load(); n > 0 {
 			s.Dropped[offline.DropReason(r).String()] = n
 		}
-	}
-	if n := k.overload.Load(); n > 0 {
-		s.Dropped["overload"] = n
-	}
-	if n := k.queueFull.Load(); n > 0 {
-		s.Dropped["send queue full"] = n
 	}
 	return s
 }

@@ -69,7 +69,7 @@ func (t *table) settle(e *Endpoint) {
 func (t *table) add(e *Endpoint, c *Conn) {
 	key := c.peer.AddrPort
 	t.conns[key] = c
-	evicted, evict := t.halfOpen.Add(key)
+	evicted, evict := t.halfOpen.AddFor(key, c.Client().Addr(), e.blocks.exempt.Has(c.Client().Addr()))
 	e.counters.halfOpen.Store(int64(t.halfOpen.Len()))
 	if !evict {
 		return

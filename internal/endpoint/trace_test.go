@@ -253,7 +253,7 @@ func TestTheEndIsToldAlthoughTheOpeningWasLate(t *testing.T) {
 				return wrap(c)
 			}
 		})
-		c := newConn(e, e.clock.Now(), r.at, netip.Addr{}, &session.Config{Side: session.Server, MTU: 1492})
+		c := newConn(e, e.clock.Now(), r.at, nil, netip.Addr{}, &session.Config{Side: session.Server, MTU: 1492})
 		c.open()
 		synctest.Wait()
 		require.Equal(t, []string{"open", "end"}, log.stories)

@@ -7,9 +7,9 @@ import (
 	"github.com/raknet-go/raknet/internal/monotime"
 )
 
-// maxBlocked bounds the block list. Only the application fills it; when it is full
+// MaxBlocked bounds the block list. Only the application fills it; when it is full
 // the entry that would end soonest makes room.
-const maxBlocked = 4096
+const MaxBlocked = 4096
 
 // Blocklist holds the prefixes that the application does not want to hear from.
 // The zero value is an empty list.
@@ -49,7 +49,7 @@ func (l *Blocklist) Block(now monotime.Time, p netip.Prefix, until monotime.Time
 		l.entries[i].until = until
 		return
 	}
-	if len(l.entries) >= maxBlocked {
+	if len(l.entries) >= MaxBlocked {
 		l.makeRoom(now)
 	}
 	if l.index == nil {
@@ -68,7 +68,7 @@ func (l *Blocklist) makeRoom(now monotime.Time) {
 			l.remove(i)
 		}
 	}
-	if len(l.entries) < maxBlocked {
+	if len(l.entries) < MaxBlocked {
 		return
 	}
 	for i := range l.entries {
@@ -108,6 +108,15 @@ func (l *Blocklist) Blocked(now monotime.Time, addr netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// All calls f with every prefix that is blocked at now and until when, in no order.
+func (l *Blocklist) All(now monotime.Time, f func(p netip.Prefix, until monotime.Time)) {
+	for _, e := range l.entries {
+		if e.until > now {
+			f(e.prefix, e.until)
+		}
+	}
 }
 
 // Len returns the number of entries, expired ones included whose place was not

@@ -74,14 +74,14 @@ func TestBlocklistIsBounded(t *testing.T) {
 		return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32)
 	}
 	t.Log("# the fullest list drops the entry that would end soonest")
-	for i := range maxBlocked {
+	for i := range MaxBlocked {
 		l.Block(start, nth(i), start.Add(time.Hour+time.Duration(i^1)))
 	}
-	l.Block(start, nth(maxBlocked), monotime.Never)
-	if l.Len() != maxBlocked || l.Blocked(start, nth(1).Addr()) {
+	l.Block(start, nth(MaxBlocked), monotime.Never)
+	if l.Len() != MaxBlocked || l.Blocked(start, nth(1).Addr()) {
 		t.Fatal("the soonest did not make room")
 	}
-	for _, i := range []int{0, 2, maxBlocked - 1, maxBlocked} {
+	for _, i := range []int{0, 2, MaxBlocked - 1, MaxBlocked} {
 		if !l.Blocked(start, nth(i).Addr()) {
 			t.Fatalf("entry %d is gone", i)
 		}
@@ -89,7 +89,7 @@ func TestBlocklistIsBounded(t *testing.T) {
 	t.Log("# and sweeps what has expired at once")
 	later := start.Add(2 * time.Hour)
 	l.Block(later, prefix("2001:db8::/32"), monotime.Never)
-	if l.Len() != 2 || !l.Blocked(later, nth(maxBlocked).Addr()) || !l.Blocked(later, ip("2001:db8::1")) {
+	if l.Len() != 2 || !l.Blocked(later, nth(MaxBlocked).Addr()) || !l.Blocked(later, ip("2001:db8::1")) {
 		t.Fatalf("%d entries, want the two that still hold", l.Len())
 	}
 	if len(l.lengths) != 2 || len(l.index) != 2 {

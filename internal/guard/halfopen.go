@@ -60,12 +60,18 @@ func capOr(n, byDefault int) int {
 // same host if the host is at its cap, and returns it: the caller ends that
 // connection. An addr that is already in keeps its age and displaces nobody.
 func (h *HalfOpen) Add(addr netip.AddrPort) (evicted netip.AddrPort, evict bool) {
+	return h.AddFor(addr, addr.Addr(), false)
+}
+
+// AddFor is Add for a connection whose datagrams come from addr, a proxy's, and that is
+// client's. An exempt client's host has no cap of its own.
+func (h *HalfOpen) AddFor(addr netip.AddrPort, client netip.Addr, exempt bool) (evicted netip.AddrPort, evict bool) {
 	if _, ok := h.byAddr[addr]; ok {
 		return netip.AddrPort{}, false
 	}
-	host := network(addr.Addr(), hostBits4, hostBits6)
+	host := network(client, hostBits4, hostBits6)
 	var victim int32
-	if list := h.byHost[host]; h.perHost > 0 && int(list.n) >= h.perHost {
+	if list := h.byHost[host]; h.perHost > 0 && !exempt && int(list.n) >= h.perHost {
 		victim = list.oldest
 	} else if h.total > 0 && len(h.byAddr) >= h.total {
 		victim = h.all.oldest

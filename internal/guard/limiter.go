@@ -68,6 +68,15 @@ func (l *Limiter) Allow(now monotime.Time, addr netip.Addr) bool {
 	return true
 }
 
+// AllowAny takes one token of the common budget, for whom no budget of its own holds.
+func (l *Limiter) AllowAny(now monotime.Time) bool {
+	if !l.global.has(now, &l.all) {
+		return false
+	}
+	l.global.take(now, &l.all)
+	return true
+}
+
 // bucketRule is a rate in the form that bucket computes with.
 type bucketRule struct {
 	cost  time.Duration // what one token takes to grow back; 0: no limit

@@ -14,6 +14,56 @@ import (
 // handshake, far shorter than an attacker needs to try a share of 2^32 values.
 const cookieEpoch = 30 * time.Second
 
+// Cookies issues and recognises cookies in a server's place: see [CookieRing] for servers that
+// share secrets.
+type Cookies interface {
+	// Issue returns the cookie for a client at addr that speaks version.
+	Issue(now monotime.Time, addr netip.AddrPort, version byte) uint32
+	// Recognise reports whether cookie proves that the client received it at addr, and
+	// the version that it was issued for, one of versions, or 0 if the cookie does not tell.
+	Recognise(now monotime.Time, addr netip.AddrPort, cookie uint32, versions []byte) (version byte, ok bool)
+}
+
+// MaxCookieKeys bounds the secrets of a CookieRing. Each costs a hash per accepted version and
+// bad cookie, and each makes a guess as much more likely.
+const MaxCookieKeys = 4
+
+// CookieRing makes and recognises cookies under secrets that several servers know, so
+// that one of them recognises what another issued. It does not age them: whoever sets the keys
+// changes them. The zero value has no keys, and recognises nothing.
+type CookieRing struct{ keys []siphash.Key }
+
+// Set replaces the keys, of which it keeps a copy. The first issues, all recognise; those beyond
+// MaxCookieKeys are left out.
+func (r *CookieRing) Set(keys []siphash.Key) {
+	r.keys = append(r.keys[:0], keys[:min(len(keys), MaxCookieKeys)]...)
+}
+
+// Issue returns the cookie for a client at addr that speaks version. Without a key it is one
+// that nobody recognises.
+func (r *CookieRing) Issue(_ monotime.Time, addr netip.AddrPort, version byte) uint32 {
+	if len(r.keys) == 0 {
+		return 0
+	}
+	m := cookieMessage(addr)
+	j := cookieJar{r.keys[0]}
+	return j.hash(&m, version, 0)
+}
+
+// Recognise returns the version for which cookie was issued to addr under one of the keys.
+func (r *CookieRing) Recognise(_ monotime.Time, addr netip.AddrPort, cookie uint32, versions []byte) (version byte, ok bool) {
+	m := cookieMessage(addr)
+	for i := range r.keys {
+		j := cookieJar{r.keys[i]}
+		for _, v := range versions {
+			if j.hash(&m, v, 0) == cookie {
+				return v, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // cookieJar issues and recognises cookies: 32 bits that prove that whoever sends
 // request 2 received reply 1 at that address and port. Nothing is stored per
 // client. The key of an epoch is the one secret with the epoch's number in the

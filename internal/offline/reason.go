@@ -27,6 +27,10 @@ const (
 	DropRateLimited                   // over the budget of pongs or handshakes
 	DropBlocked                       // blocked by the application
 	DropRefused                       // the application wanted silence
+	DropProxy                         // a malformed PROXY header, or one that names another client than the connection's
+	DropRaw                           // given to the application's function for other protocols, which has no answer
+	DropOverload                      // beyond the share of strangers while connections wait
+	DropQueueFull                     // its answer found the send queue full
 
 	// DropReasons is the number of reasons, for arrays of counters.
 	DropReasons = int(iota)
@@ -35,6 +39,7 @@ const (
 var dropNames = [DropReasons]string{
 	"none", "empty", "unknown", "no session", "client bound", "out of band", "truncated", "magic", "no guid",
 	"small mtu", "no cookie", "cookie", "challenge", "address", "no room", "rate limited", "blocked", "refused",
+	"proxy", "raw", "overload", "send queue full",
 }
 
 // String names the reason in lower case, fit for a counter's label.

@@ -32,7 +32,8 @@ type ServerConfig struct {
 	MaxMTU   int        // largest MTU granted; 0 or out of 400 to 1492: the nearest bound (0: 1492)
 	Cookies  CookieMode // zero: required
 	Key      siphash.Key
-	PongCap  int // most bytes of pong data; 0: PongCap, negative: 65535
+	Cookie   Cookies // who issues and recognises cookies; nil: this server alone, under Key
+	PongCap  int     // most bytes of pong data; 0: PongCap, negative: 65535
 }
 
 // Kind says what became of a stranger's datagram.
@@ -66,12 +67,13 @@ type Server struct {
 	maxMTU   int
 	cookies  CookieMode
 	jar      cookieJar
+	cookie   Cookies // nil: jar
 	pongCap  int
 }
 
 // Init sets the server up. It copies what it keeps.
 func (s *Server) Init(_ monotime.Time, c *ServerConfig) {
-	*s = Server{guid: c.GUID, maxMTU: clampMTU(c.MaxMTU), cookies: c.Cookies, pongCap: c.PongCap}
+	*s = Server{guid: c.GUID, maxMTU: clampMTU(c.MaxMTU), cookies: c.Cookies, cookie: c.Cookie, pongCap: c.PongCap}
 	s.jar.key = c.Key
 	s.versions = append(s.versions, c.Versions...)
 	if len(s.versions) == 0 {
@@ -165,7 +167,11 @@ func (s *Server) request1(now monotime.Time, from netip.AddrPort, pkt, dst []byt
 	answer := wire.OpenReply1{GUID: s.guid, MTU: out.MTU}
 	if s.cookies == CookiesRequired {
 		answer.Security = true
-		answer.Cookie = s.jar.issue(now, from, r.Version)
+		if s.cookie != nil {
+			answer.Cookie = s.cookie.Issue(now, from, r.Version)
+		} else {
+			answer.Cookie = s.jar.issue(now, from, r.Version)
+		}
 	}
 	return answer.Append(dst)
 }
@@ -203,7 +209,14 @@ func (s *Server) prove(now monotime.Time, from netip.AddrPort, r *wire.OpenReque
 	if s.cookies == CookiesOff {
 		return s.version, true
 	}
-	return s.jar.recognise(now, from, r.Cookie, s.versions)
+	if s.cookie == nil {
+		return s.jar.recognise(now, from, r.Cookie, s.versions)
+	}
+	version, ok := s.cookie.Recognise(now, from, r.Cookie, s.versions)
+	if ok && version == 0 {
+		version = s.version
+	}
+	return version, ok
 }
 
 // isCookieless reports whether a refused request 2 has exactly the length and
