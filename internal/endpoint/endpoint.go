@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"iter"
 	"log/slog"
 	"net"
@@ -104,6 +105,13 @@ func newEndpoint(g *group, s udp.Socket, cfg Config, members int) *Endpoint {
 		e.admitting.Store(true)
 	}
 	return e
+}
+
+// randomNonce returns a number that nobody can guess.
+func randomNonce() uint32 {
+	var b [4]byte
+	rand.Read(b[:])
+	return binary.BigEndian.Uint32(b[:])
 }
 
 func randomKey() (k siphash.Key) {

@@ -101,7 +101,7 @@ func (e *Endpoint) askPong(r *PingRequest) (data []byte, ok bool) {
 func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome) {
 	old := e.table.conns[s.from.AddrPort]
 	if old != nil {
-		switch old.standing(now, out.GUID) {
+		switch old.standing(now, out.GUID, !e.cfg.NoCookies) {
 		case standingAgain:
 			// The reply was lost, and a refusal would end the client's attempt.
 			e.reply2(s, old.MTU())
@@ -132,6 +132,9 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 	cfg := session.Config{
 		Side: session.Server, MTU: out.MTU, Version: out.Version, LocalGUID: e.cfg.GUID, PeerGUID: out.GUID,
 		Unproven: e.cfg.NoCookies,
+	}
+	if e.cfg.NoCookies {
+		cfg.Nonce = randomNonce()
 	}
 	var behind *netip.AddrPort
 	if s.client != s.from.AddrPort {
@@ -185,9 +188,10 @@ const (
 	standingForlorn                 // it gives way
 )
 
-// standing judges by what only the owner of the address can bring about, or by
-// silence: the GUID alone, which anybody may know, never ends a connection.
-func (c *Conn) standing(now monotime.Time, guid int64) standing {
+// standing judges by what only the owner of the address can bring about, together with
+// silence: the GUID alone, which anybody may know, never ends a connection, and neither
+// does a request that proves nothing, while the connection has not found its peer dead itself.
+func (c *Conn) standing(now monotime.Time, guid int64, proven bool) standing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch c.sess.State() {
@@ -196,7 +200,7 @@ func (c *Conn) standing(now monotime.Time, guid int64) standing {
 			return standingAgain
 		}
 	case session.Connected:
-		if now.Sub(c.sess.LastHeard()) < restartSilence {
+		if !proven || now.Sub(c.sess.LastHeard()) < restartSilence {
 			return standingAlive
 		}
 	}

@@ -72,7 +72,7 @@ func (c *Conn) requested(now monotime.Time, b []byte) {
 		return
 	}
 	if h.replies == 0 {
-		h.time = c.millis(now)
+		h.time = c.secretTime(now)
 	}
 	h.replied(now)
 	var buf [256]byte
@@ -104,6 +104,12 @@ func (c *Conn) incoming(now monotime.Time, b []byte) {
 		return
 	}
 	c.connect(now)
+	var p wire.NewIncomingConnection
+	if p.Parse(b) == nil && p.HasTimes && p.AcceptedTime == c.handshake.time {
+		c.proven()
+	} else if c.credit.bounded {
+		c.ping(now) // whose answer may show it yet
+	}
 }
 
 // plausibleIncoming reports whether b can be a whole 0x13. Peers write 0, 1, 10 or
@@ -127,7 +133,6 @@ func plausibleIncoming(b []byte) bool {
 func (c *Conn) connect(now monotime.Time) {
 	c.state = Connected
 	c.connectedDue = true
-	c.credit.lift()
 	c.timers.stop(timerHandshake)
 	c.timers.stop(timerRequest)
 	c.startKeepalive(now)

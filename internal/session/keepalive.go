@@ -106,7 +106,7 @@ func (c *Conn) ping(now monotime.Time) {
 	k.nextPing = (k.nextPing + 1) % pingsRemembered
 	k.pingsSent++
 	var buf [16]byte
-	p := wire.ConnectedPing{Time: c.millis(now)}
+	p := wire.ConnectedPing{Time: c.secretTime(now)}
 	c.sendControl(now, p.Append(buf[:0]), protocol.Unreliable, protocol.PriorityImmediate)
 }
 
@@ -146,7 +146,8 @@ func (c *Conn) ponged(now monotime.Time, b []byte) {
 	}
 	k := &c.keepalive
 	for i, sent := range k.pings {
-		if !sent.IsZero() && c.millis(sent) == p.PingTime {
+		if !sent.IsZero() && c.secretTime(sent) == p.PingTime {
+			c.proven()
 			k.pings[i] = 0
 			k.pingRTT = now.Sub(sent)
 			return

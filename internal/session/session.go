@@ -83,9 +83,10 @@ type Config struct {
 	// stamps of control messages.
 	EpochMilli int64
 	// Unproven says that a server's client may not be where its datagrams come from: no
-	// cookie was asked for. Until its 0x13 comes, no more is sent than about three times
-	// what was received.
+	// cookie was asked for. Until it echoes a time that it cannot guess, no more is sent than
+	// about three times what was received. Nonce is what makes times so: a random number.
 	Unproven bool
+	Nonce    uint32
 	// ARQ configures the engine. Init sets its MTU to the MTU above.
 	ARQ arq.Config
 	// Timing holds the durations; its zero value means all defaults.
@@ -123,9 +124,10 @@ type Conn struct {
 	state        State
 	version      byte
 	mtu          uint16
-	connectedDue bool // EventConnected was not taken yet
-	closedDue    bool // EventClosed was not taken yet
-	byeSent      bool // Closing: the 0x15 is queued
+	nonce        uint32 // 0: the peer's address is proven, or nobody cares
+	connectedDue bool   // EventConnected was not taken yet
+	closedDue    bool   // EventClosed was not taken yet
+	byeSent      bool   // Closing: the 0x15 is queued
 }
 
 // Init makes c a fresh connection at time now. A client queues its connection
@@ -147,6 +149,7 @@ func (c *Conn) Init(now monotime.Time, cfg *Config) {
 	c.keepalive.init(now)
 	if cfg.Unproven && cfg.Side == Server {
 		c.credit.bound()
+		c.nonce = cfg.Nonce
 	}
 	c.startHandshake(now)
 }

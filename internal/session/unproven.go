@@ -37,6 +37,17 @@ func (k *credit) spend(bytes int) {
 // overdrawn reports whether nothing may leave until something comes.
 func (k *credit) overdrawn() bool { return k.bounded && k.left <= 0 }
 
+// secretTime is the time in what a peer is asked to echo. Towards a client whose address is
+// unproven it is made unpredictable, so that who echoes it has seen it: then the client
+// receives at its address, as after a cookie. Nothing else that a client sends needs to have seen
+// anything: numbers of datagrams to acknowledge, too, can be guessed. (Clients write the
+// time back as it came; of those that do not, some answer the ping that follows, and to the
+// others no more goes than three times what they send.)
+func (c *Conn) secretTime(at monotime.Time) int64 { return c.millis(at) ^ int64(c.nonce) }
+
+// proven lifts the bound on what is sent.
+func (c *Conn) proven() { c.credit.lift() }
+
 // deadline is when the connection must be looked at: while nothing may leave, the
 // engine's deadlines, which would be in the past, do not count.
 func (c *Conn) deadline() monotime.Time {

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
 
@@ -39,15 +41,100 @@ func TestUnprovenClientGetsLittleMoreThanItSends(t *testing.T) {
 	}
 }
 
-func TestUnprovenClientThatAnswersIsServed(t *testing.T) {
-	r := newRig(t, Config{Side: Server, Unproven: true})
+// acceptedTime is the time in the 0x10 that the rig recorded.
+func (r *rig) acceptedTime() int64 {
+	r.t.Helper()
+	for _, b := range r.out {
+		for _, m := range messagesIn(b) {
+			var p wire.ConnectionRequestAccepted
+			if p.Parse(m) == nil {
+				return p.Time
+			}
+		}
+	}
+	r.t.Fatal("no 0x10 was sent")
+	return 0
+}
+
+// messagesIn are the payloads in a datagram of whole messages.
+func messagesIn(datagram []byte) (list [][]byte) {
+	_, frames, err := wire.ParseDatagramHeader(datagram)
+	if err != nil {
+		return nil
+	}
+	it := wire.Frames(frames)
+	for f := (wire.Frame{}); it.Next(&f); {
+		list = append(list, f.Payload)
+	}
+	return list
+}
+
+func TestUnprovenClientThatEchoesTheTimeIsServed(t *testing.T) {
+	r := newRig(t, Config{Side: Server, Unproven: true, Nonce: 0xdecade})
 	r.send(protocol.ReliableOrdered, request(1))
-	r.send(protocol.ReliableOrdered, incoming())
+	if r.acceptedTime() == r.millis(r.now) {
+		t.Fatal("the time can be guessed")
+	}
+	p := wire.NewIncomingConnection{Internal: 20, AcceptedTime: r.acceptedTime(), Time: 2}
+	r.send(protocol.ReliableOrdered, p.Append(nil))
 	if r.State() != Connected {
 		t.Fatalf("server is %v", r.State())
 	}
-	if r.credit.overdrawn() {
+	if r.credit.bounded {
 		t.Fatal("the bound outlives the proof")
+	}
+}
+
+// Whoever forges the address can send everything that a client sends, and acknowledge what he
+// never saw. The connection opens, since honest clients garble times, too, and stays bound.
+func TestUnprovenClientThatGuessesStaysBound(t *testing.T) {
+	r := newRig(t, Config{Side: Server, Unproven: true, Nonce: 0xdecade})
+	in := 0
+	say := func(b []byte) {
+		in += len(b)
+		r.raw(b)
+	}
+	say(r.datagram(protocol.ReliableOrdered, request(1)))
+	reply := r.bytesOut()
+	for _, guess := range []int64{0, 1, r.millis(r.now)} {
+		p := wire.NewIncomingConnection{Internal: 20, AcceptedTime: guess, Time: 2}
+		say(r.datagram(protocol.ReliableOrdered, p.Append(nil)))
+	}
+	if r.State() != Connected {
+		t.Fatalf("server is %v", r.State())
+	}
+	for n := range 200 {
+		_ = r.Send(r.now, &arq.Message{Payload: append([]byte{0xfe}, make([]byte, 999)...), Reliability: protocol.ReliableOrdered})
+		say([]byte{0xc0, 0, 1, 0, 0, 0, 0, byte(n), 0, 0}) // a guessed ACK of everything so far
+		p := wire.ConnectedPong{PingTime: r.millis(r.now), Time: 3}
+		say(r.datagram(protocol.Unreliable, p.Append(nil)))
+		r.after(20 * time.Millisecond)
+		if out := r.bytesOut(); out > amplification*in+requestCredit+reply+int(r.mtu) {
+			t.Fatalf("%d bytes out for %d in", out, in)
+		}
+	}
+}
+
+// Some clients write times of their own into the 0x13. Their answer to a ping is as good.
+func TestUnprovenClientThatAnswersAPingIsServed(t *testing.T) {
+	r := newRig(t, Config{Side: Server, Unproven: true, Nonce: 0xdecade})
+	r.send(protocol.ReliableOrdered, request(1))
+	r.send(protocol.ReliableOrdered, incoming())
+	if r.State() != Connected || !r.credit.bounded {
+		t.Fatalf("server is %v, bound: %t", r.State(), r.credit.bounded)
+	}
+	asked := false
+	for _, b := range r.out {
+		for _, m := range messagesIn(b) {
+			var p wire.ConnectedPing
+			if p.Parse(m) == nil {
+				asked = true
+				r.send(protocol.Unreliable, (&wire.ConnectedPong{PingTime: p.Time, Time: 9}).Append(nil))
+			}
+		}
+	}
+	if !asked || r.credit.bounded {
+		t.Fatalf("asked: %t, bound: %t", asked, r.credit.bounded)
 	}
 }
 
