@@ -1,6 +1,8 @@
-// Command ping asks servers what they show in server lists.
+// Command ping asks servers what they show in server lists, and with -x everything that can be
+// learned about what they speak without connecting.
 //
 //	go run ./examples/ping play.example.org:19132
+//	go run ./examples/ping -x play.example.org:19132
 package main
 
 import (
@@ -11,10 +13,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"time"
 
 	"github.com/raknet-go/raknet"
+	"github.com/raknet-go/raknet/protocol/bedrock"
 )
 
 func main() {
@@ -31,6 +33,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.SetOutput(out)
 	timeout := flags.Duration("timeout", 5*time.Second, "how long to wait for an answer")
 	count := flags.Int("count", 1, "pings to each server")
+	x := flags.Bool("x", false, "look through the server: versions, sizes, cookies; at most 30 datagrams and 20 seconds")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -40,7 +43,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	var failed error
 	for _, address := range flags.Args() {
 		for range *count {
-			if err := ping(ctx, address, *timeout, out); err != nil {
+			err := error(nil)
+			if *x {
+				err = look(ctx, address, out)
+			} else {
+				err = ping(ctx, address, *timeout, out)
+			}
+			if err != nil {
 				failed = err
 				fmt.Fprintf(out, "%s\n  %v\n", address, err)
 			}
@@ -56,22 +65,41 @@ func ping(ctx context.Context, address string, timeout time.Duration, out io.Wri
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s (%v)\n  round trip  %v\n  GUID        %d\n", address, p.Addr, p.RTT.Round(10*time.Microsecond), p.GUID)
-	for i, field := range strings.Split(strings.TrimSuffix(string(p.Data), ";"), ";") {
-		fmt.Fprintf(out, "  %-11s %q\n", fieldName(string(p.Data), i), field)
-	}
+	fmt.Fprintf(out, "%s (%v)\n", address, p.Addr)
+	line(out, "round trip", "%v", p.RTT.Round(10*time.Microsecond))
+	line(out, "GUID", "%d", p.GUID)
+	show(out, p.Data)
 	return nil
 }
 
-// fieldName names the i-th field of the data if it is Bedrock's; other programs put
-// in what they like.
-func fieldName(data string, i int) string {
-	names := []string{"data"}
-	if strings.HasPrefix(data, "MCPE;") {
-		names = []string{"edition", "name", "protocol", "version", "players", "capacity"}
+// show prints a pong's data: field by field if it is Bedrock's, as it is if another program put
+// in what it liked.
+func show(out io.Writer, data []byte) {
+	m, ok := bedrock.Parse(data)
+	if !ok {
+		line(out, "data", "%q", data)
+		return
 	}
-	if i < len(names) {
-		return names[i]
+	for i, f := range []struct {
+		name  string
+		value any
+	}{
+		{"edition", m.Edition}, {"name", m.Name}, {"protocol", m.Protocol}, {"version", m.Version},
+		{"players", m.Players}, {"capacity", m.MaxPlayers}, {"server id", m.GUID}, {"world", m.World},
+		{"game mode", m.GameMode}, {"mode id", m.GameModeID}, {"IPv4 port", m.PortV4}, {"IPv6 port", m.PortV6},
+	} {
+		if i < m.Count {
+			if s, ok := f.value.(string); ok {
+				f.value = fmt.Sprintf("%q", s)
+			}
+			line(out, f.name, "%v", f.value)
+		}
 	}
-	return ""
+	for _, extra := range m.Extra {
+		line(out, "", "%q", extra)
+	}
+}
+
+func line(out io.Writer, name, format string, args ...any) {
+	fmt.Fprintf(out, "  %-11s %s\n", name, fmt.Sprintf(format, args...))
 }
