@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Server, real sessions, attackers and dialer are processes of their own, this program once more,
+// so that the processor time and the memory of each are its own. They are given orders on their
+// input, one JSON object a line, answer each on their output, and end with their input.
+
+// The roles.
+const (
+	roleServer   = "server"
+	roleCrowd    = "crowd"
+	roleAttacker = "attacker"
+	roleVictim   = "victim"
+)
+
+// roles are what a process does with an order.
+var roles = map[string]func() role{
+	roleServer:   func() role { return &server{} },
+	roleCrowd:    func() role { return &crowd{} },
+	roleAttacker: func() role { return &attacker{} },
+	roleVictim:   func() role { return &victim{} },
+}
+
+type role interface {
+	obey(o *Order) (Answer, error)
+}
+
+// Order is what a process is told to do. Each uses what its operation needs.
+type Order struct {
+	Op                    string
+	Target                string     `json:",omitempty"` // address of the server
+	Kind                  attackKind `json:",omitempty"`
+	Name                  string     `json:",omitempty"` // of the attack
+	Sessions              int        `json:",omitempty"`
+	Rate                  int        `json:",omitempty"` // datagrams a second, 0: as many as there can be
+	Count                 uint64     `json:",omitempty"` // datagrams, 0: no bound
+	Time                  time.Duration
+	Victims               []string `json:",omitempty"`
+	Collect, Probe, Once  bool
+	Stall, Unacked, Greet time.Duration // of the server's timeouts; 0: their defaults
+}
+
+// Answer is what it says then.
+type Answer struct {
+	Error   string   `json:",omitempty"`
+	Address string   `json:",omitempty"`
+	List    []string `json:",omitempty"`
+	Look    *Look    `json:",omitempty"`
+	Crowd   *Crowd   `json:",omitempty"`
+	Attack  *Attack  `json:",omitempty"`
+	Dial    *Dial    `json:",omitempty"`
+}
+
+// runRole obeys orders until the input ends.
+func runRole(name string, in io.Reader, out io.Writer) error {
+	make, ok := roles[name]
+	if !ok {
+		return fmt.Errorf("no role %q", name)
+	}
+	r := make()
+	orders, answers := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var o Order
+		if err := orders.Decode(&o); errors.Is(err, io.EOF) {
+			return nil // whoever gave orders is gone
+		} else if err != nil {
+			return err
+		}
+		a, err := r.obey(&o)
+		if err != nil {
+			a.Error = err.Error()
+		}
+		if err := answers.Encode(&a); err != nil {
+			return err
+		}
+	}
+}
+
+// agent is such a process, seen from the program that started it.
+type agent struct {
+	role   string
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	orders *json.Encoder
+	out    *json.Decoder
+	stderr bytes.Buffer
+}
+
+// startAgent starts a process, which must be ended. Of a nice above zero it leaves the processors to the others.
+func startAgent(name string, nice int, env ...string) (*agent, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	a := &agent{role: name, cmd: exec.Command(self, "role", name)}
+	a.cmd.Env = append(os.Environ(), env...)
+	// It ends with its input. Pdeathsig is for one that no longer reads that.
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	a.cmd.Stderr = &a.stderr
+	if a.in, err = a.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	a.orders, a.out = json.NewEncoder(a.in), json.NewDecoder(out)
+	// The parent's death is that of the thread that started the child.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := a.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if nice > 0 {
+		// Of a group all threads are meant. The system call returns 20 less the value.
+		if now, err := unix.Getpriority(unix.PRIO_PGRP, a.cmd.Process.Pid); err == nil {
+			_ = unix.Setpriority(unix.PRIO_PGRP, a.cmd.Process.Pid, min(20-now+nice, 19))
+		}
+	}
+	return a, nil
+}
+
+// orderTime is how long an order may take beyond the time that it asks for.
+const orderTime = 60 * time.Second
+
+// order gives an order and returns the answer.
+func (a *agent) order(o Order) (Answer, error) {
+	late := time.AfterFunc(o.Time+orderTime, func() { _ = a.cmd.Process.Kill() })
+	defer late.Stop()
+	var answer Answer
+	err := a.orders.Encode(&o)
+	if err == nil {
+		err = a.out.Decode(&answer)
+	}
+	if err == nil && answer.Error != "" {
+		err = errors.New(answer.Error)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s, told to %s %s: %w", a.role, o.Op, o.Name, err)
+	}
+	return answer, err
+}
+
+// end ends the process and returns what it complained of.
+func (a *agent) end() string {
+	a.in.Close()
+	late := time.AfterFunc(5*time.Second, func() { _ = a.cmd.Process.Kill() })
+	defer late.Stop()
+	_ = a.cmd.Wait() // how it ended is of no interest: what it had to say it said
+	return a.stderr.String()
+}

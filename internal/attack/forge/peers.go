@@ -1,0 +1,187 @@
+package forge
+
+import (
+	"github.com/raknet-go/raknet/internal/wire"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// What a client's message asks of the attacked server's application. Others are read and dropped.
+const (
+	SayEcho = "\xfee" // send this message back
+	SaySink = "\xfes" // never read again
+	SayPour = "\xfep" // send as much as you can
+)
+
+// Bound is what an attack by a peer fills, so that its memory can be judged.
+type Bound uint8
+
+// What is filled.
+const (
+	Nothing    Bound = iota // nothing that is large
+	Reassembly              // Limits.ReassemblyBytes
+	Held                    // Limits.HeldBytes
+	Unread                  // Limits.ReceiveBuffer
+	Unacked                 // Limits.SendBuffer
+)
+
+// Peer is an attack by somebody who has a connection.
+type Peer struct {
+	Name, What string
+	Fills      Bound
+	// Half: the connection stays in its handshake.
+	Half bool
+	// Say is the first message, a request to the application.
+	Say string
+	// Mute: the server's datagrams are never acknowledged. LateMS: they are so much later.
+	Mute   bool
+	LateMS int
+	// Make appends the i-th datagram to dst.
+	Make func(l *Link, i uint64, dst []byte) []byte
+}
+
+// Peers are all attacks of this kind but the vectors.
+func Peers() []Peer {
+	return []Peer{
+		{Name: "echoes", What: "honest messages of 100 bytes as fast as they leave, each to be sent back", Make: Echo},
+		{Name: "broken frames", What: "frame sets of random bytes", Make: BrokenFrames},
+		{Name: "repeated 0x09", What: "connection requests, on a connection that is up", Make: Again},
+		{Name: "repeated 0x09, half-open", What: "the same, on one in its handshake", Half: true, Make: Again},
+		{Name: "connected pings", What: "full datagrams of connected pings", Make: Pings},
+		{Name: "split bombs", What: "first fragments of messages of 8192 fragments, as many as fit", Make: SplitBomb, Fills: Reassembly},
+		{Name: "unfinished messages", What: "full fragments of 200 messages of which one is always missing", Make: Unfinished, Fills: Reassembly},
+		{Name: "held messages", What: "full ordered messages behind one that never comes", Make: HeldBack, Fills: Held},
+		{Name: "small held messages", What: "ordered messages of one byte behind one that never comes, on all channels", Make: SmallHeld, Fills: Held},
+		{Name: "sequence jumps", What: "datagram numbers 4000 apart", Make: Jump},
+		{Name: "random numbers", What: "random datagram, reliable and ordering numbers", Make: RandomNumbers},
+		{Name: "ACK bombs", What: "ACKs of 200 ranges, each of which names everything", Say: SayPour, Make: AckBomb},
+		{Name: "NACK bombs", What: "NACKs of 200 ranges, each of which names everything", Say: SayPour, Make: NackBomb},
+		{Name: "NACK storm", What: "NACKs for everything that came, while it is acknowledged 50 ms late", Say: SayPour, LateMS: 50, Make: NackStorm},
+	}
+}
+
+// NeverAcks asks for much, lives, and acknowledges nothing.
+func NeverAcks() Peer {
+	return Peer{
+		Name: "never acknowledges", What: "asks for as much as the server can send, pings, and acknowledges nothing",
+		Say: SayPour, Mute: true, Fills: Unacked, Make: func(l *Link, _ uint64, dst []byte) []byte { return l.Ping(dst) },
+	}
+}
+
+// NeverRead sends to an application that does not read.
+func NeverRead() Peer {
+	return Peer{
+		Name: "application never reads", What: "full ordered messages to an application that reads none of them",
+		Say: SaySink, Fills: Unread, Make: Full,
+	}
+}
+
+// Echo is a message that the application sends back.
+func Echo(l *Link, i uint64, dst []byte) []byte { return l.Message(dst, echo(i, 100)) }
+
+func echo(i uint64, n int) []byte { return noise([]byte(SayEcho), i, n-len(SayEcho)) }
+
+// Full is a message that fills a datagram.
+func Full(l *Link, i uint64, dst []byte) []byte {
+	size := l.room() - wire.FrameHeaderSize(protocol.ReliableOrdered, false)
+	return l.Message(dst, noise([]byte{0xfe, 'x'}, i, size-2))
+}
+
+// BrokenFrames is a frame set of random bytes.
+func BrokenFrames(l *Link, i uint64, dst []byte) []byte {
+	return noise(l.header(dst), i, 1+int(scatter(i)%200))
+}
+
+// Again is another connection request.
+func Again(l *Link, _ uint64, dst []byte) []byte { return l.Hello(dst) }
+
+// Pings is a datagram full of connected pings.
+func Pings(l *Link, i uint64, dst []byte) []byte {
+	p := wire.ConnectedPing{Time: int64(i)}
+	payload := p.Append(nil)
+	start := len(dst)
+	dst = l.header(dst)
+	each := wire.FrameHeaderSize(protocol.Unreliable, false) + len(payload)
+	for len(dst)-start+each <= wire.DatagramHeaderSize+l.room() {
+		dst = l.unreliable(dst, payload)
+	}
+	return dst
+}
+
+// manyParts is what a receiver takes for the length of a message at most.
+const manyParts = 8192
+
+// SplitBomb is a datagram of fragments, each of which begins another message of 8192.
+func SplitBomb(l *Link, i uint64, dst []byte) []byte {
+	start := len(dst)
+	dst = l.header(dst)
+	each := wire.FrameHeaderSize(protocol.Reliable, true) + 1
+	for k := uint64(0); len(dst)-start+each <= wire.DatagramHeaderSize+l.room(); k++ {
+		f := wire.Frame{Reliability: protocol.Reliable, Reliable: l.reliable(), Split: true, SplitCount: manyParts, SplitID: uint16(i*64 + k)}
+		dst = append(wire.AppendFrameHeader(dst, &f, 1), byte(k))
+	}
+	return dst
+}
+
+// unfinished is how many messages Unfinished has under way.
+const unfinished = 200
+
+// Unfinished is a full fragment of one of 200 messages. None of them gets its first.
+func Unfinished(l *Link, i uint64, dst []byte) []byte {
+	f := wire.Frame{
+		Reliability: protocol.Reliable, Reliable: l.reliable(), Split: true,
+		SplitCount: manyParts, SplitID: uint16(i % unfinished), SplitIndex: uint32(1 + i/unfinished%(manyParts-1)),
+	}
+	size := l.room() - wire.FrameHeaderSize(protocol.Reliable, true)
+	return noise(wire.AppendFrameHeader(l.header(dst), &f, size), i, size)
+}
+
+// HeldBack is a full ordered message behind one that never comes.
+func HeldBack(l *Link, i uint64, dst []byte) []byte {
+	if i == 0 {
+		l.order()
+	}
+	return Full(l, i, dst)
+}
+
+// SmallHeld is a datagram of ordered messages of one byte, on all channels, behind ones that never come.
+func SmallHeld(l *Link, i uint64, dst []byte) []byte {
+	start := len(dst)
+	dst = l.header(dst)
+	each := wire.FrameHeaderSize(protocol.ReliableOrdered, false) + 1
+	for k := uint64(0); len(dst)-start+each <= wire.DatagramHeaderSize+l.room(); k++ {
+		n := i*100 + k
+		f := wire.Frame{Reliability: protocol.ReliableOrdered, Reliable: l.reliable(), Channel: uint8(n % 32), Order: uint32(100 + n/32)}
+		dst = append(wire.AppendFrameHeader(dst, &f, 1), 0xfe)
+	}
+	return dst
+}
+
+// Jump is a message whose datagram lies 4000 above the one before.
+func Jump(l *Link, i uint64, dst []byte) []byte {
+	l.Number = (l.Number + 3999) & wire.Mask24
+	return l.unreliable(l.header(dst), []byte{0xfe, byte(i)})
+}
+
+// RandomNumbers is a message with random numbers of every kind.
+func RandomNumbers(l *Link, i uint64, dst []byte) []byte {
+	n := scatter(i)
+	far := Link{Number: uint32(n) & wire.Mask24, Reliable: uint32(n>>20) & wire.Mask24, Order: uint32(n>>40) & wire.Mask24}
+	return far.Message(dst, []byte{0xfe, byte(i)})
+}
+
+// AckBomb acknowledges everything that came 200 times over.
+func AckBomb(l *Link, _ uint64, dst []byte) []byte {
+	return everything(dst, wire.ACKID, l.Heard-1, 200)
+}
+
+// NackBomb asks for everything that came 200 times over.
+func NackBomb(l *Link, _ uint64, dst []byte) []byte {
+	return everything(dst, wire.NACKID, l.Heard-1, 200)
+}
+
+// NackStorm asks for the last thousand datagrams.
+func NackStorm(l *Link, _ uint64, dst []byte) []byte {
+	a := wire.StartRanges(dst, wire.NACKID, 1400)
+	a.Add(l.Heard-1000, l.Heard-1)
+	return a.Finish()
+}
