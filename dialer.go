@@ -244,8 +244,11 @@ func (d Dialer) dialTarget(ctx context.Context, t target) (*endpoint.Conn, error
 	for again := false; ; again = true {
 		d.Tracer.dialing(t.addr, d.ErrorLog)
 		ec, err := d.dialOnce(ctx, t, &client, again)
-		if err == nil || !errors.Is(err, endpoint.ErrFreshPort) || ctx.Err() != nil {
+		if !errors.Is(err, endpoint.ErrFreshPort) {
 			return ec, err
+		}
+		if ctx.Err() != nil { // what the server wants is of no use any more
+			return nil, ctx.Err()
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/raknet-go/raknet"
 	"github.com/raknet-go/raknet/internal/netsim"
+	"github.com/raknet-go/raknet/protocol"
 )
 
 func TestADialThatNobodyAnswers(t *testing.T) {
@@ -51,6 +52,22 @@ func TestADialThatNobodyAnswers(t *testing.T) {
 		require.ErrorIs(w, err, context.Canceled)
 		require.ErrorIs(w, err, why)
 		require.False(w, o.Timeout())
+	})
+}
+
+// A server that answers the first request and never the second is tried again from another
+// port. Whenever the time ends, also in the moment of that change, the error says that it did.
+func TestADialThatIsAnsweredHalfEndsLikeAnyOther(t *testing.T) {
+	story(t, good, raknet.ListenConfig{}, func(w *world) {
+		w.network.SetFilter(func(_, _ netip.AddrPort, data []byte) bool {
+			return protocol.ID(data[0]) == protocol.IDOpenConnectionReply2
+		})
+		for limit := 1500 * time.Millisecond; limit < 2500*time.Millisecond; limit += 10 * time.Millisecond {
+			_, err := raknet.Dialer{UpstreamDialer: w.network}.DialTimeout(serverAddress, limit)
+			o := requireOp(w, err, "dial")
+			require.True(w, o.Timeout(), "%v: %v", limit, err)
+			require.ErrorIs(w, err, raknet.ErrNoAnswer)
+		}
 	})
 }
 
