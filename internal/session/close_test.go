@@ -287,7 +287,7 @@ func TestTooManyViolationsEndTheConnection(t *testing.T) {
 	}
 	r.after(time.Second)
 	for range strikeBurst / 2 {
-		r.hex("c0 ffff")
+		r.hex("84 030000 60 0000")
 	}
 	require.Equal(t, Connected, r.State(), "within the budget")
 	r.hex("84 020000 60 0000")

@@ -90,7 +90,11 @@ func (c *Conn) control(now monotime.Time, id protocol.ID, d *arq.Delivery) {
 	case protocol.IDNewIncomingConnection:
 		c.incoming(now, b)
 	case protocol.IDDisconnect:
-		c.disconnected(now)
+		if d.Reliability != protocol.ReliableOrdered && c.besieged(now) {
+			c.doubtful(now)
+		} else {
+			c.disconnected(now)
+		}
 	case protocol.IDInvalidPassword:
 		if c.side == Client && c.state == Handshaking {
 			c.end(now, ErrInvalidPassword, false)

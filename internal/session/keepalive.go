@@ -164,6 +164,10 @@ func (c *Conn) fire(now monotime.Time) {
 		return
 	}
 	if c.timers.due(timerHandshake, now) {
+		if c.state != Handshaking {
+			c.disconnected(now) // nothing was heard since
+			return
+		}
 		// A server stays quiet towards a client that never finished: with cookies
 		// off its address may not even be its own.
 		c.end(now, ErrHandshakeTimeout, c.side == Client)

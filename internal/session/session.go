@@ -125,6 +125,9 @@ type Conn struct {
 	version      byte
 	mtu          uint16
 	nonce        uint32 // 0: the peer's address is proven, or nobody cares
+	newest       uint32 // the highest number of the peer's datagrams, see strange.go
+	strangeAt    uint32 // when a datagram came that may be somebody else's
+	doubt        doubt  // whether a disconnect waits to be believed
 	connectedDue bool   // EventConnected was not taken yet
 	closedDue    bool   // EventClosed was not taken yet
 	byeSent      bool   // Closing: the 0x15 is queued
@@ -143,6 +146,7 @@ func (c *Conn) Init(now monotime.Time, cfg *Config) {
 	engine := cfg.ARQ
 	engine.MTU = cfg.MTU
 	c.eng.Init(now, &engine)
+	c.newest = uint32(engine.FirstDatagram-1) & wire.Mask24
 	c.limit = c.eng.ReceiveBuffer()
 	c.timers.clear()
 	c.timers.requested = monotime.Never
@@ -158,14 +162,15 @@ func (c *Conn) Init(now monotime.Time, cfg *Config) {
 // for the call; b is the buffer that it lies in, so that payloads can outlive the
 // call by reference, or nil to have them copied. A datagram that is not a
 // connected one (bit 7 of the first byte clear, or empty) has no effect. The verdict
-// is the engine's; violations count against the connection's strike budget, over which
-// it ends with ErrViolations.
+// is the engine's; violations that only the peer can have sent count against the connection's
+// strike budget, over which it ends with ErrViolations.
 func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdict {
 	now = c.tick(now)
 	if c.state == Dead || len(data) == 0 || data[0]&0x80 == 0 {
 		return arq.VerdictIgnored
 	}
 	c.credit.earn(len(data))
+	near := c.near(now, data)
 	v := c.eng.Receive(now, b, data)
 	c.collect(now)
 	if c.state >= Closed {
@@ -177,7 +182,11 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 	switch {
 	case v.Alive():
 		c.heard(now)
-	case v == arq.VerdictMalformed:
+		c.follow(data)
+		if c.doubt != noDoubt && v != arq.VerdictDuplicate {
+			c.reassure()
+		}
+	case v == arq.VerdictMalformed && near && !c.besieged(now):
 		// Not so an ACK of what was never sent, though it is a violation as well: whoever
 		// forges our address makes an honest peer send those, and they cost little.
 		if !c.strikes.take(now, strikeInterval, strikeBurst) {
@@ -348,6 +357,9 @@ func (c *Conn) State() State { return c.state }
 
 // Err returns why the connection ended, or nil while it has not.
 func (c *Conn) Err() error { return c.cause }
+
+// SendHeld returns how many bytes wait to be sent or acknowledged.
+func (c *Conn) SendHeld() int { return c.eng.SendHeld() }
 
 // SendSpace returns how many bytes Send would still take.
 func (c *Conn) SendSpace() int { return c.eng.SendSpace() }

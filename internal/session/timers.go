@@ -6,7 +6,7 @@ import "github.com/raknet-go/raknet/internal/monotime"
 type timerKind uint8
 
 const (
-	timerHandshake timerKind = iota // the handshake has failed
+	timerHandshake timerKind = iota // the handshake has failed; after it, a disconnect that was doubted is believed
 	timerRequest                    // send the connection request again
 	timerPing                       // see whether a ping is due
 	timerPong                       // a pong that was held back may leave

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/raknet-go/raknet/internal/wire"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// goodbye is a datagram with a disconnect, of a number and in a mode.
+func goodbye(number uint32, mode protocol.Reliability) []byte {
+	b := wire.AppendDatagramHeader(nil, wire.FrameSetID, number)
+	return append(wire.AppendFrameHeader(b, &wire.Frame{Reliability: mode, Reliable: number, Order: number}, 1), byte(protocol.IDDisconnect))
+}
+
+// besiegedServer is a connected server that just got a datagram of somebody who guesses.
+func besiegedServer(t *testing.T) *rig {
+	r := connectedServer(t, Config{})
+	r.raw(goodbye(r.number+1<<20, protocol.Unreliable))
+	require.Equal(t, Connected, r.State())
+	r.forget()
+	return r
+}
+
+func TestGuessedDisconnectsEndNothing(t *testing.T) {
+	for _, mode := range []protocol.Reliability{protocol.Unreliable, protocol.Reliable, protocol.ReliableOrdered} {
+		random := dice(t, 7)
+		r := connectedServer(t, Config{})
+		for i := range 50_000 { // a dozen of which have a number in the window
+			r.raw(goodbye(random.Uint32()&wire.Mask24, mode))
+			if i%100 == 0 {
+				r.send(protocol.ReliableOrdered, []byte{0xfe, byte(i)})
+				r.after(10 * time.Millisecond)
+			}
+			if i%10_000 == 0 { // after a rest every number ahead is taken
+				r.after(1500 * time.Millisecond)
+			}
+			require.Equal(t, Connected, r.State(), "mode %v, guess %d", mode, i)
+			r.out, r.frames, r.acked, r.messages = nil, nil, nil, nil
+		}
+		r.after(5 * time.Second)
+		require.Equal(t, Connected, r.State())
+	}
+}
+
+// A guess that hits by means of one that came before it is doubted like any other.
+func TestAGuessInTwoStepsEndsNothing(t *testing.T) {
+	r := connectedServer(t, Config{})
+	r.after(2 * time.Second)
+	far := r.number + 20_000
+	f := wire.Frame{Reliability: protocol.Unreliable}
+	r.raw(append(wire.AppendFrameHeader(wire.AppendDatagramHeader(nil, wire.FrameSetID, far), &f, 1), 0xfe))
+	require.Len(t, r.messages, 1, "the jump was taken")
+	r.raw(goodbye(far+1, protocol.Unreliable))
+	for range 2 * strikeBurst {
+		r.raw(append(wire.AppendDatagramHeader(nil, wire.FrameSetID, far+2), 0x60, 0, 0))
+	}
+	r.after(3 * time.Second)
+	require.Equal(t, Connected, r.State())
+}
+
+func TestADoubtedDisconnectIsBelievedWhenNothingFollows(t *testing.T) {
+	r := besiegedServer(t)
+	r.autoAck = false
+	r.raw(goodbye(r.number, protocol.Unreliable))
+	require.Equal(t, 1, r.count(protocol.IDConnectedPing), "the peer is asked whether it lives")
+	r.raw(goodbye(r.number, protocol.Unreliable)) // the path doubles it, and that is no sign of life
+	r.raw(goodbye(r.number+1, protocol.Unreliable))
+	r.after(doubtTime - time.Millisecond)
+	require.Equal(t, Connected, r.State())
+	r.after(2 * time.Millisecond)
+	require.ErrorIs(t, r.closedWith(), ErrDisconnected)
+}
+
+func TestADoubtedDisconnectIsRefutedByASignOfLife(t *testing.T) {
+	r := besiegedServer(t)
+	r.raw(goodbye(r.number, protocol.Unreliable))
+	r.after(2 * doubtTime) // the played peer acknowledges what it was asked
+	require.Equal(t, Connected, r.State())
+}
+
+func TestADisconnectInOrderIsBelievedAtOnce(t *testing.T) {
+	r := besiegedServer(t)
+	r.send(protocol.ReliableOrdered, []byte{byte(protocol.IDDisconnect)})
+	require.ErrorIs(t, r.closedWith(), ErrDisconnected)
+}
+
+func TestASiegeIsForgotten(t *testing.T) {
+	r := besiegedServer(t)
+	r.after((siegeTime + 2) * strangeUnit)
+	r.raw(goodbye(r.number, protocol.Unreliable))
+	require.ErrorIs(t, r.closedWith(), ErrDisconnected)
+}
+
+func TestForgedGarbageEndsNothing(t *testing.T) {
+	random := dice(t, 8)
+	r := connectedServer(t, Config{})
+	for i := range 10 * strikeBurst {
+		number := wire.AppendUint24([]byte{0x84}, random.Uint32())
+		r.raw(append(number, 0x60, 0, 0))
+		r.raw([]byte{0xc0, 0xff, 0xff})
+		r.raw([]byte{0xa0, 0xff, byte(i)})
+		r.raw([]byte{0x84})
+	}
+	require.Equal(t, Connected, r.State())
+	r.after((siegeTime + 2) * strangeUnit)
+	for range strikeBurst + 1 {
+		r.hex("84 020000 60 0000") // which only the peer can have sent
+	}
+	require.ErrorIs(t, r.closedWith(), ErrViolations)
+}
