@@ -76,6 +76,9 @@ var (
 	// that, and this one was among those that held most.
 	ErrMemoryBudget error = &endError{text: "connection closed: it held the most of all connections, which together " +
 		"exceeded their memory budget: see Memory of the ListenConfig and Dialer"}
+	// ErrUnfinishedMessage means that the peer began a reliable message and sent no more of it
+	// for half a minute, although it was there, so that the connection cannot keep its promise.
+	ErrUnfinishedMessage error = &endError{text: "connection closed: the peer left a message unfinished"}
 	// ErrProtocolViolation means that the peer sent more malformed or impossible
 	// datagrams than a broken link explains.
 	ErrProtocolViolation error = &endError{text: "connection closed: the peer broke the rules of the protocol too often"}

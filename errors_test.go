@@ -24,6 +24,7 @@ func TestEveryEndIsAClosedConnection(t *testing.T) {
 		session.ErrClosed, session.ErrCloseTimeout, session.ErrDisconnected, session.ErrIdleTimeout,
 		session.ErrReceiveOverflow, session.ErrEarlyOverflow, session.ErrViolations, session.ErrStalled,
 		endpoint.ErrHandlerPanic, endpoint.ErrReplaced, endpoint.ErrUnaccepted, endpoint.ErrNoRoom,
+		endpoint.ErrMemoryBudget, session.ErrIncomplete,
 		net.ErrClosed, io.ErrUnexpectedEOF, fmt.Errorf("wrapped: %w", session.ErrIdleTimeout),
 	}
 	for _, end := range ends {
@@ -69,6 +70,7 @@ func TestMessagesAreForReaders(t *testing.T) {
 		ErrBufferTooSmall, ErrMessageTooLarge, ErrEmptyMessage, ErrReservedID, ErrInvalidChannel, ErrInvalidReliability,
 		ErrInvalidPriority, ErrTooManyReceipts, ErrReceiptLost, ErrNotSupported, ErrListenerClosed, ErrIdleTimeout,
 		ErrUnacknowledged, ErrReceiveOverflow, ErrHandshakeTimeout, ErrHandlerPanic, ErrReplaced, ErrUnaccepted,
+		ErrMemoryBudget, ErrUnfinishedMessage,
 		ErrProtocolViolation, ErrIgnoreRequest, ErrNoAnswer,
 		&VersionError{11, 8}, &DisconnectError{true}, &DisconnectError{false}, &causedError{io.ErrUnexpectedEOF},
 		contextErr(ctx, nil), contextErr(ctx, ErrNoAnswer),

@@ -40,6 +40,7 @@ var endCauses = []struct{ internal, public error }{
 	{session.ErrHandshakeTimeout, ErrHandshakeTimeout},
 	{session.ErrViolations, ErrProtocolViolation},
 	{session.ErrEarlyOverflow, ErrProtocolViolation},
+	{session.ErrIncomplete, ErrUnfinishedMessage},
 	{session.ErrInvalidPassword, &RejectedError{RejectInvalidPassword}},
 	{session.ErrRefused, &RejectedError{RejectAttemptFailed}},
 	{endpoint.ErrHandlerPanic, ErrHandlerPanic},

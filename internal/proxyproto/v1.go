@@ -28,15 +28,16 @@ func cut1(b []byte) (client netip.AddrPort, rest []byte, err error) {
 	default:
 		return client, nil, ErrHeader
 	}
+	spaces := bytes.Count(line, []byte(" ")) + 1 // with the one behind the transport
 	source, line := word(line)
 	destination, line := word(line)
 	sourcePort, line := word(line)
-	destinationPort, line := word(line)
+	destinationPort, _ := word(line)
 	from, ok1 := address(source, is4)
 	_, ok2 := address(destination, is4)
 	port, ok3 := number(sourcePort)
 	_, ok4 := number(destinationPort)
-	if !ok1 || !ok2 || !ok3 || !ok4 || len(line) > 0 {
+	if !ok1 || !ok2 || !ok3 || !ok4 || spaces != 4 {
 		return client, nil, ErrHeader
 	}
 	if client, err = usable(from, port); err != nil {
