@@ -90,7 +90,7 @@ func (c *Conn) control(now monotime.Time, id protocol.ID, d *arq.Delivery) {
 	case protocol.IDNewIncomingConnection:
 		c.incoming(now, b)
 	case protocol.IDDisconnect:
-		if d.Reliability != protocol.ReliableOrdered && c.besieged(now) {
+		if c.besieged(now) {
 			c.doubtful(now)
 		} else {
 			c.disconnected(now)

@@ -8,12 +8,11 @@ import (
 	"github.com/raknet-go/raknet/protocol"
 )
 
-// Anybody can write a peer's address on a datagram, and guess the rest. Guesses show: for one
-// number that the engine takes there are thousands that it does not, or that lie far from the
-// last. While such datagrams come the connection is besieged, and what can be guessed does not
-// end it: a disconnect that is not in order is believed only if the peer falls silent, and
-// malformed datagrams are dropped without being held against it. A disconnect in order has three
-// numbers right, one of them to the last bit.
+// Anybody can write a peer's address on datagrams, and guess the rest, the easier since every
+// count begins at zero. Guesses show: for one number that is right there are many that lie far from
+// the last. While such datagrams come the connection is besieged, and what can be guessed does not
+// end it: a disconnect is believed only if the peer falls silent, and malformed datagrams
+// are dropped without being held against it.
 
 const (
 	// nearNumbers is how far from the newest of the peer's datagrams a number may lie without being
