@@ -116,7 +116,7 @@ func (c *crowd) join() (*realSession, error) {
 		if len(m.Data) != realSize {
 			return
 		}
-		at := time.Duration(binary.BigEndian.Uint64(m.Data[2:]))
+		at := time.Duration(binary.BigEndian.Uint64(m.Data[len(sayReal):]))
 		c.times.add(time.Since(c.began) - at)
 		s.heard.Store(int64(at))
 	})
@@ -126,7 +126,7 @@ func (c *crowd) join() (*realSession, error) {
 		tick := time.NewTicker(realEvery)
 		defer tick.Stop()
 		for {
-			binary.BigEndian.PutUint64(b[2:], uint64(time.Since(c.began)))
+			binary.BigEndian.PutUint64(b[len(sayReal):], uint64(time.Since(c.began)))
 			if _, err := conn.Write(b); err != nil {
 				return
 			}

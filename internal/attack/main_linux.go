@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -45,7 +46,7 @@ func run(args []string) error {
 			if r.Dial != nil {
 				fmt.Printf("[%4.0fs] %s: %+v\n", time.Since(began).Seconds(), r.title(), *r.Dial)
 			} else {
-				fmt.Printf("[%4.0fs] %s %s\n", time.Since(began).Seconds(), table{r.cells()}.text()[2:], r.ends())
+				fmt.Printf("[%4.0fs] %s  %d sent, %d connects, %d overflows; %s\n", time.Since(began).Seconds(), strings.TrimSpace(table{r.cells()}.text()), r.Sent, r.Connects, r.Overflows, r.ends())
 			}
 		}
 	})

@@ -20,7 +20,7 @@ import (
 // for others what they ask for.
 
 // sayReal is the beginning of the messages of a real session.
-const sayReal = "\xfem"
+const sayReal = "\xfereal"
 
 // pongData is what a Bedrock server says of itself.
 const pongData = "MCPE;Dedicated Server;844;1.21.111;0;10;13253860892328930865;Bedrock level;Survival;1;19132;19133;0;"

@@ -61,8 +61,9 @@ func Reset(i uint64, dst []byte) []byte {
 
 // Scramble is a datagram that a connection must not take for its peer's.
 func Scramble(i uint64, dst []byte) []byte {
-	n := uint32(scatter(i)) & wire.Mask24
-	l := Link{Number: n, Reliable: n, Order: n}
+	r := scatter(i)
+	n := uint32(r) & wire.Mask24
+	l := Link{Number: n, Reliable: uint32(r>>20) & wire.Mask24, Order: uint32(r>>40) & wire.Mask24}
 	switch i % 4 {
 	case 0:
 		return BrokenFrames(&l, i, dst)

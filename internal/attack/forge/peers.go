@@ -7,9 +7,9 @@ import (
 
 // What a client's message asks of the attacked server's application. Others are read and dropped.
 const (
-	SayEcho = "\xfee" // send this message back
-	SaySink = "\xfes" // never read again
-	SayPour = "\xfep" // send as much as you can
+	SayEcho = "\xfeecho" // send this message back
+	SaySink = "\xfesink" // never read again
+	SayPour = "\xfepour" // send as much as you can
 )
 
 // Bound is what an attack by a peer fills, so that its memory can be judged.
