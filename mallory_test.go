@@ -153,17 +153,23 @@ func (w *world) malloryFrom(address string) *mallory {
 	m := w.mallory(address)
 	require.Equal(w, byte(protocol.IDOpenConnectionReply2), m.knock(666)[0])
 	go m.listen()
-	m.say(protocol.ReliableOrdered, (&wire.ConnectionRequest{GUID: 666}).Append(nil))
-	w.pass(100 * time.Millisecond)
-	accepted := m.sent(protocol.IDConnectionRequestAccepted)
-	require.Len(w, accepted, 1)
-	var p wire.ConnectionRequestAccepted
-	require.NoError(w, p.Parse(accepted[0]))
-	m.say(protocol.ReliableOrdered, (&wire.NewIncomingConnection{Internal: 20, AcceptedTime: p.Time}).Append(nil))
+	m.connect()
 	c, err := w.listener.AcceptContext(w.Context())
 	require.NoError(w, err)
 	m.begin(c)
 	return m
+}
+
+// connect goes through the second half of the handshake. He listens already.
+func (m *mallory) connect() {
+	m.Helper()
+	m.say(protocol.ReliableOrdered, (&wire.ConnectionRequest{GUID: 666}).Append(nil))
+	m.pass(100 * time.Millisecond)
+	accepted := m.sent(protocol.IDConnectionRequestAccepted)
+	require.Len(m, accepted, 1)
+	var p wire.ConnectionRequestAccepted
+	require.NoError(m, p.Parse(accepted[0]))
+	m.say(protocol.ReliableOrdered, (&wire.NewIncomingConnection{Internal: 20, AcceptedTime: p.Time}).Append(nil))
 }
 
 // malloryAnswers lets the library dial one.
