@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	native = "raknet-native"
-	jsp    = "jsp-raknet"
+	native   = "raknet-native"
+	jsp      = "jsp-raknet"
+	rust     = "raknet-node"
+	serenity = "@serenityjs/raknet"
 )
 
 func nativePeer(t testing.TB) interop.Peer {
 	t.Helper()
-	if runtime.GOARCH != "amd64" {
-		t.Skip(native + " ships engines for amd64 alone")
-	}
+	amd64(t, native)
 	return interop.Node(t, native, "native.js")
 }
 
@@ -28,61 +28,123 @@ func jspPeer(t testing.TB) interop.Peer {
 	return interop.Node(t, jsp, "jsp.js")
 }
 
-// A fault is something that a peer in a role cannot do, with the conversation in which it shows. No listener or dialer means any.
-type fault struct{ listener, dialer, name, why string }
+func rustPeer(t testing.TB) interop.Peer {
+	t.Helper()
+	amd64(t, rust)
+	return interop.Node(t, rust, "rust.js")
+}
+
+func serenityPeer(t testing.TB) interop.Peer {
+	t.Helper()
+	return interop.Node(t, serenity, "serenity.js")
+}
+
+func amd64(t testing.TB, name string) {
+	t.Helper()
+	if runtime.GOARCH != "amd64" {
+		t.Skip(name + " ships engines for amd64 alone")
+	}
+}
+
+// A fault is something that a peer in a role cannot do, with the conversation in which it shows. No listener or dialer means any, no
+// path both.
+type fault struct{ listener, dialer, path, name, why string }
 
 const (
 	jspSequence = "it gives every sequenced message the sequencing index 0, so that a receiver drops all but the first"
 	jspWords    = "its disconnect overtakes what is still in its queue"
 	jspPong     = "it needs the length that Bedrock servers put before a pong's data; the original writes none"
+	// A disconnect sends one frame of the queue, which then is not the disconnect, and forgets the connection.
+	serenityWords = "its disconnect stays behind in the queue if anything waits there"
+	rustMode      = "its API sends ReliableOrdered on channel 0 only"
 )
 
 var faults = []fault{
-	{listener: native, name: "the dialer dies", why: "the addon sets the time-out of servers to 30 s"},
 	{listener: native, dialer: jsp, name: "ping", why: jspPong},
 	{listener: jsp, name: "unreliable sequenced to the dialer", why: jspSequence},
 	{listener: jsp, name: "reliable sequenced to the dialer", why: jspSequence},
 	{dialer: jsp, name: "unreliable sequenced to the listener", why: jspSequence},
 	{dialer: jsp, name: "reliable sequenced to the listener", why: jspSequence},
+	{listener: serenity, name: "the listener's last words", why: serenityWords},
 	{listener: jsp, name: "the listener's last words", why: jspWords},
 	{dialer: jsp, name: "the dialer's last words", why: jspWords},
+	{listener: rust, name: "unreliable to the dialer", why: rustMode},
+	{listener: rust, name: "unreliable sequenced to the dialer", why: rustMode},
+	{listener: rust, name: "reliable to the dialer", why: rustMode},
+	{listener: rust, name: "reliable sequenced to the dialer", why: rustMode},
+	{listener: rust, name: "channels to the dialer", why: rustMode},
+	{dialer: rust, name: "unreliable to the listener", why: rustMode},
+	{dialer: rust, name: "unreliable sequenced to the listener", why: rustMode},
+	{dialer: rust, name: "reliable to the listener", why: rustMode},
+	{dialer: rust, name: "reliable sequenced to the listener", why: rustMode},
+	{dialer: rust, name: "channels to the listener", why: rustMode},
 }
 
-func known(p interop.Pair) func(string) string {
-	return func(name string) string {
-		for _, f := range faults {
-			if (f.listener == "" || f.listener == p.Listener.Name()) && (f.dialer == "" || f.dialer == p.Dialer.Name()) && f.name == name {
-				return f.why
+// Some peers wait longer than ten seconds for a silent one.
+var patience = map[string]time.Duration{
+	native + " listening":   30 * time.Second, // the addon sets the time-out of servers
+	rust + " listening":     60 * time.Second,
+	rust + " dialing":       60 * time.Second,
+	serenity + " listening": 15 * time.Second,
+}
+
+// pair makes a pair of peers and of what is known about them.
+func pair(listener, dialer interop.Peer) interop.Pair {
+	return interop.Pair{
+		Listener: listener, Dialer: dialer,
+		ListenerPatience: patience[listener.Name()+" listening"], DialerPatience: patience[dialer.Name()+" dialing"],
+		Fault: func(path, name string) string {
+			for _, f := range faults {
+				if (f.listener == "" || f.listener == listener.Name()) && (f.dialer == "" || f.dialer == dialer.Name()) &&
+					(f.path == "" || f.path == path) && f.name == name {
+					return f.why
+				}
 			}
-		}
-		return ""
+			return ""
+		},
 	}
 }
 
 func TestDialOriginal(t *testing.T) {
 	t.Parallel()
-	p := interop.Pair{Listener: nativePeer(t), Dialer: ours.Peer{}}
-	interop.Run(t, p, known(p))
+	interop.Run(t, pair(nativePeer(t), ours.Peer{}))
 }
 
 func TestOriginalDials(t *testing.T) {
 	t.Parallel()
-	p := interop.Pair{Listener: ours.Peer{}, Dialer: nativePeer(t)}
-	interop.Run(t, p, known(p))
+	interop.Run(t, pair(ours.Peer{}, nativePeer(t)))
 }
 
 // The JavaScript server speaks version 10 only: dialing it includes being told so and trying again.
 func TestDialJSP(t *testing.T) {
 	t.Parallel()
-	p := interop.Pair{Listener: jspPeer(t), Dialer: ours.Peer{}}
-	interop.Run(t, p, known(p))
+	interop.Run(t, pair(jspPeer(t), ours.Peer{}))
 }
 
 // The JavaScript client doesn't know cookies.
 func TestJSPDials(t *testing.T) {
 	t.Parallel()
-	p := interop.Pair{Listener: ours.Peer{NoCookies: true}, Dialer: jspPeer(t)}
-	interop.Run(t, p, known(p))
+	interop.Run(t, pair(ours.Peer{NoCookies: true}, jspPeer(t)))
+}
+
+func TestDialRust(t *testing.T) {
+	t.Parallel()
+	p := pair(rustPeer(t), ours.Peer{})
+	p.PongFields = 1 // the addon takes a text for pongs, and answers with one of its own
+	interop.Run(t, p)
+}
+
+func TestRustDials(t *testing.T) {
+	t.Parallel()
+	interop.Run(t, pair(ours.Peer{NoCookies: true}, rustPeer(t)))
+}
+
+// The package is a server and has no client.
+func TestDialSerenity(t *testing.T) {
+	t.Parallel()
+	p := pair(serenityPeer(t), ours.Peer{})
+	p.PongFields = 4 // the rest are the server's own
+	interop.Run(t, p)
 }
 
 // The original's handshake carries ten internal addresses at every version, Bedrock's twenty since version 9.
@@ -93,7 +155,7 @@ func TestOriginalAtEveryVersion(t *testing.T) {
 			{Listener: ours.Peer{}, Dialer: nativePeer(t), Version: version},
 		} {
 			t.Run(p.Dialer.Name()+" dials with version "+string('0'+version/10)+string('0'+version%10), func(t *testing.T) {
-				l, d := p.Connect(t, interop.Options{})
+				l, d := connect(t, p)
 				b := interop.Burst{Size: 3000, Count: 1, Seed: 1, Reliability: 3}
 				l.Send(b)
 				d.Send(b)
@@ -140,10 +202,29 @@ func TestPeersWithEachOther(t *testing.T) {
 		t.Skip("tests the peers and not this library: set RAKNET_INTEROP_PEERS=1 to judge a failure of the others")
 	}
 	for _, p := range []interop.Pair{
-		{Listener: nativePeer(t), Dialer: nativePeer(t)},
-		{Listener: nativePeer(t), Dialer: jspPeer(t)},
-		{Listener: jspPeer(t), Dialer: nativePeer(t), Version: 10},
+		pair(nativePeer(t), nativePeer(t)),
+		pair(nativePeer(t), jspPeer(t)),
+		pair(nativePeer(t), rustPeer(t)),
+		pair(jspPeer(t), nativePeer(t)),
+		pair(rustPeer(t), nativePeer(t)),
+		pair(serenityPeer(t), nativePeer(t)),
+		pair(jspPeer(t), jspPeer(t)),
+		pair(rustPeer(t), rustPeer(t)),
 	} {
-		t.Run(p.Dialer.Name()+" dials "+p.Listener.Name(), func(t *testing.T) { interop.Run(t, p, known(p)) })
+		if p.Listener.Name() == jsp {
+			p.Version = 10
+		}
+		t.Run(p.Dialer.Name()+" dials "+p.Listener.Name(), func(t *testing.T) { interop.Run(t, p) })
 	}
+}
+
+// connect makes a connection and waits until both ends have it.
+func connect(t testing.TB, p interop.Pair) (listener, dialer interop.Link) {
+	t.Helper()
+	o := interop.Options{Version: p.Version}
+	listener, port := p.Listener.Listen(t, o)
+	dialer = p.Dialer.Dial(t, port, o)
+	interop.Await(t, p.Dialer.Name()+" dialing", dialer, interop.Connected, 10*time.Second)
+	interop.Await(t, p.Listener.Name()+" listening", listener, interop.Connected, 10*time.Second)
+	return listener, dialer
 }

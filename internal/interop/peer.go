@@ -2,6 +2,8 @@ package interop
 
 import (
 	"fmt"
+	"net"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -11,7 +13,7 @@ import (
 type Peer interface {
 	// Name is how the peer is called in tests and in fault tables.
 	Name() string
-	// Listen accepts one connection on a port of 127.0.0.1. The link reports Connected when a dialer came.
+	// Listen accepts one connection on the place that the options name. The link reports Connected when a dialer came.
 	Listen(t testing.TB, o Options) (Link, int)
 	// Dial starts to connect to a port of 127.0.0.1. The link reports Connected or Failed.
 	Dial(t testing.TB, port int, o Options) Link
@@ -22,9 +24,21 @@ type Peer interface {
 // Options vary a connection. The zero value is what an ordinary application would use.
 type Options struct {
 	Version byte   // protocol version; 0: the peer's usual one
+	Host    string // where to listen; "": 127.0.0.1
+	Port    int    // where to listen; 0: any
 	Pong    string // what a listener answers to pings
 	Mortal  bool   // the link must know how to Kill; costs the optimised socket path of peers in this process
 }
+
+func (o Options) host() string {
+	if o.Host == "" {
+		return "127.0.0.1"
+	}
+	return o.Host
+}
+
+// Place is where to listen.
+func (o Options) Place() string { return net.JoinHostPort(o.host(), strconv.Itoa(o.Port)) }
 
 // A Link is one end of one connection. Its methods may be called from one goroutine at a time and don't wait for the network;
 // what happens is reported as events.

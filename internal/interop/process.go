@@ -56,7 +56,10 @@ func (p *Process) Name() string { return p.name }
 // Listen starts a process that listens.
 func (p *Process) Listen(t testing.TB, o Options) (Link, int) {
 	l := p.start(t)
-	l.command(map[string]any{"cmd": "listen", "host": "127.0.0.1", "port": FreePort(t), "version": o.Version, "pong": o.Pong})
+	if o.Port == 0 {
+		o.Port = FreePort(t)
+	}
+	l.command(map[string]any{"cmd": "listen", "host": o.host(), "port": o.Port, "version": o.Version, "pong": o.Pong})
 	return l, Await(t, p.name, l, Ready, 10*time.Second).Port
 }
 
@@ -170,12 +173,11 @@ const echoing = "echoing"
 // Echo waits until the process has taken the command: a message on its way over the network may be
 // faster than a line on its way through a pipe.
 func (l *processLink) Echo(reliability, channel byte) {
-	l.t.Helper()
 	l.command(map[string]any{"cmd": "echo", "reliability": reliability, "channel": channel})
 	select {
 	case <-l.echoes:
 	case <-time.After(handshakeBound):
-		l.t.Fatal("the peer did not take the echo command")
+		l.events <- Event{Kind: Broken, Text: "the peer did not take the echo command"}
 	}
 }
 

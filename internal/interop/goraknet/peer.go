@@ -29,7 +29,7 @@ func (Peer) Listen(t testing.TB, o interop.Options) (interop.Link, int) {
 	if o.Mortal {
 		conf.UpstreamPacketListener = &mortal
 	}
-	listener, err := conf.Listen("127.0.0.1:0")
+	listener, err := conf.Listen(o.Place())
 	if err != nil {
 		t.Fatal(err)
 	}

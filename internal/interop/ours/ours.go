@@ -37,7 +37,7 @@ func (p Peer) Listen(t testing.TB, o interop.Options) (interop.Link, int) {
 	case p.Recorder != nil:
 		conf.UpstreamPacketListener = p.Recorder
 	}
-	listener, err := conf.Listen("127.0.0.1:0")
+	listener, err := conf.Listen(o.Place())
 	if err != nil {
 		t.Fatal(err)
 	}

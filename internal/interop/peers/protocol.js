@@ -43,6 +43,7 @@ function run (makeEngine) {
     connected: () => emit('connected'),
     disconnected: text => emit('disconnected', { text: String(text) }),
     failed: text => emit('failed', { text: String(text) }),
+    broken: text => emit('error', { text: String(text) }),
     pong: text => emit('pong', { text }),
     message (bytes) {
       const hash = crypto.createHash('sha256').update(bytes).digest('hex').slice(0, 16)
