@@ -37,6 +37,8 @@ var roles = map[string]func() role{
 
 type role interface {
 	obey(o *Order) (Answer, error)
+	// close lets go of everything that was opened.
+	close()
 }
 
 // Order is what a process is told to do. Each uses what its operation needs.
@@ -72,6 +74,7 @@ func runRole(name string, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("no role %q", name)
 	}
 	r := make()
+	defer r.close()
 	orders, answers := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var o Order
@@ -90,9 +93,30 @@ func runRole(name string, in io.Reader, out io.Writer) error {
 	}
 }
 
-// agent is such a process, seen from the program that started it.
+// agent is somebody with a role.
 type agent struct {
-	role   string
+	role string
+	tell func(o *Order) (Answer, error)
+	end  func() (said string) // ends it and returns what it complained of
+}
+
+// order gives an order and returns the answer.
+func (a *agent) order(o Order) (Answer, error) {
+	answer, err := a.tell(&o)
+	if err == nil && answer.Error != "" {
+		err = errors.New(answer.Error)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s, told to %s %s: %w", a.role, o.Op, o.Name, err)
+	}
+	return answer, err
+}
+
+// recruit finds somebody for a role. With a nice above zero it leaves the processors to others.
+type recruit func(name string, nice int, env ...string) (*agent, error)
+
+// process is an agent that is a process of its own.
+type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	orders *json.Encoder
@@ -100,13 +124,13 @@ type agent struct {
 	stderr bytes.Buffer
 }
 
-// startAgent starts a process, which must be ended. Of a nice above zero it leaves the processors to the others.
-func startAgent(name string, nice int, env ...string) (*agent, error) {
+// startProcess is a recruit that starts a process.
+func startProcess(name string, nice int, env ...string) (*agent, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{role: name, cmd: exec.Command(self, "role", name)}
+	a := &process{cmd: exec.Command(self, "role", name)}
 	a.cmd.Env = append(os.Environ(), env...)
 	// It ends with its input. Pdeathsig is for one that no longer reads that.
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
@@ -131,32 +155,22 @@ func startAgent(name string, nice int, env ...string) (*agent, error) {
 			_ = unix.Setpriority(unix.PRIO_PGRP, a.cmd.Process.Pid, min(20-now+nice, 19))
 		}
 	}
-	return a, nil
+	return &agent{name, a.tell, a.end}, nil
 }
 
 // orderTime is how long an order may take beyond the time that it asks for.
 const orderTime = 60 * time.Second
 
-// order gives an order and returns the answer.
-func (a *agent) order(o Order) (Answer, error) {
+func (a *process) tell(o *Order) (answer Answer, err error) {
 	late := time.AfterFunc(o.Time+orderTime, func() { _ = a.cmd.Process.Kill() })
 	defer late.Stop()
-	var answer Answer
-	err := a.orders.Encode(&o)
-	if err == nil {
+	if err = a.orders.Encode(o); err == nil {
 		err = a.out.Decode(&answer)
-	}
-	if err == nil && answer.Error != "" {
-		err = errors.New(answer.Error)
-	}
-	if err != nil {
-		err = fmt.Errorf("%s, told to %s %s: %w", a.role, o.Op, o.Name, err)
 	}
 	return answer, err
 }
 
-// end ends the process and returns what it complained of.
-func (a *agent) end() string {
+func (a *process) end() string {
 	a.in.Close()
 	late := time.AfterFunc(5*time.Second, func() { _ = a.cmd.Process.Kill() })
 	defer late.Stop()

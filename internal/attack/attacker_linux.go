@@ -63,17 +63,21 @@ func (a *attacker) obey(o *Order) (Answer, error) {
 	case "lure":
 		return a.lure(o)
 	case "stop":
-		for _, s := range a.open {
-			s.Close()
-		}
-		a.open = nil
-		if a.lures != nil {
-			a.lures.close()
-			a.lures = nil
-		}
+		a.close()
 		return Answer{}, nil
 	}
 	return Answer{}, errors.New("no such order")
+}
+
+func (a *attacker) close() {
+	for _, s := range a.open {
+		s.Close()
+	}
+	a.open = nil
+	if a.lures != nil {
+		a.lures.close()
+		a.lures = nil
+	}
 }
 
 func (a *attacker) attack(o *Order) (Attack, error) {

@@ -76,6 +76,15 @@ func (c *crowd) obey(o *Order) (Answer, error) {
 	return Answer{}, errors.New("no such order")
 }
 
+func (c *crowd) close() {
+	c.ask(false)
+	for _, s := range c.sessions {
+		if s != nil {
+			s.conn.Close()
+		}
+	}
+}
+
 // mend replaces sessions that ended and returns the addresses of all.
 func (c *crowd) mend() (a Answer, err error) {
 	for i, s := range c.sessions {

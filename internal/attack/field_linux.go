@@ -37,7 +37,7 @@ func (p *Plan) newField(t Timeouts) (f *field, err error) {
 		role string
 		nice int
 	}{{&f.server, roleServer, 0}, {&f.crowd, roleCrowd, 0}, {&f.attacker, roleAttacker, attackerNice}} {
-		if *a.to, err = startAgent(a.role, a.nice); err != nil {
+		if *a.to, err = p.recruit(a.role, a.nice); err != nil {
 			return f, err
 		}
 	}
@@ -181,9 +181,16 @@ func (r *Row) measured(f *field, a, b, after *Look, done *Attack, during, checke
 	took := b.At - a.At
 	r.Sent, r.Connects, r.Took = done.Sent, done.Connects, took
 	r.Arrived = uint64(max(b.DatagramsIn-a.DatagramsIn, 0))
+	if r.Kind == byForger { // what comes from a session's address counts as the session's
+		r.Arrived = r.Sent - min(r.Sent, b.Overflows-a.Overflows)
+	}
+	each := r.Arrived
+	if r.Pours {
+		each += uint64(max(b.DatagramsOut-a.DatagramsOut, 0))
+	}
 	r.PerSecond = float64(r.Arrived) / done.Time.Seconds()
 	r.OutPerIn = float64(b.BytesOut-a.BytesOut) / float64(max(b.BytesIn-a.BytesIn, 1))
-	r.CPU = time.Duration((float64(b.CPU-a.CPU) - f.idle*float64(took)) / float64(max(r.Arrived, 1)))
+	r.CPU = time.Duration((float64(b.CPU-a.CPU) - f.idle*float64(took)) / float64(max(each, 1)))
 	r.Heap, r.Left, r.Peak = after.Heap-a.Heap, after.RSS-a.RSS, b.Peak-a.RSS
 	r.Before, r.During = f.before.P99, during.P99
 	r.Lost, r.Silent = append(during.Lost, checked.Lost...), checked.Silent

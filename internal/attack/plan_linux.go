@@ -26,7 +26,10 @@ type Plan struct {
 	Sources  uint64        // addresses that send a request each
 	Slow     Timeouts      // of the server that is attacked by patience
 	Lure     time.Duration // how long a dialer stays with a hostile server
+	LureDial time.Duration // how long it tries to connect
 	LureSent uint64
+
+	recruit recruit
 }
 
 func fullPlan() *Plan {
@@ -34,7 +37,8 @@ func fullPlan() *Plan {
 		Sessions: 100, Quiet: 500 * time.Millisecond, Flood: 2 * time.Second,
 		Rates: []int{10_000, 50_000, 100_000, 0}, PeerRate: []int{10_000, 50_000, 0},
 		Vector: 100_000, Sources: 1_000_000, Slow: Timeouts{Stall: 10 * time.Second, Unacked: 60 * time.Second, Greet: 10 * time.Second},
-		Lure: 1500 * time.Millisecond, LureSent: 30_000,
+		Lure: 1500 * time.Millisecond, LureDial: 2 * time.Second, LureSent: 30_000,
+		recruit: startProcess,
 	}
 }
 
@@ -43,7 +47,8 @@ func quickPlan() *Plan {
 		Quick: true, Sessions: 100, Quiet: 150 * time.Millisecond, Flood: 400 * time.Millisecond,
 		Rates: []int{10_000, 0}, PeerRate: []int{10_000},
 		Vector: 1000, Sources: 50_000, Slow: Timeouts{Stall: 1500 * time.Millisecond, Unacked: 2 * time.Second, Greet: 2 * time.Second},
-		Lure: 700 * time.Millisecond, LureSent: 10_000,
+		Lure: 500 * time.Millisecond, LureDial: time.Second, LureSent: 10_000,
+		recruit: startProcess,
 	}
 }
 
@@ -60,6 +65,7 @@ type Spec struct {
 	Once     bool   // when the connection is closed, the attack ends
 	Probe    bool   // new clients connect meanwhile
 	Brief    bool   // nothing is measured before, and memory is not
+	Pours    bool   // the server sends much: what that costs is counted for each datagram in or out
 	Sources  bool   // judged by what is left of each source
 	MustEnd  string // the error with which the hostile session must end
 }
@@ -84,7 +90,10 @@ func (p *Plan) floods() (all []Spec, err error) {
 	}
 	for _, q := range forge.Peers() {
 		for _, rate := range p.PeerRate {
-			all = append(all, Spec{Kind: byPeer, Name: q.Name, Rate: rate, Time: p.Flood, Fills: q.Fills, Probe: true})
+			// Behind ACKs that come late there must be some round trips to see anything.
+			spec := Spec{Kind: byPeer, Name: q.Name, Rate: rate, Time: max(p.Flood, 20*time.Duration(q.LateMS)*time.Millisecond), Fills: q.Fills, Probe: true}
+			spec.Pours = q.Say == forge.SayPour
+			all = append(all, spec)
 		}
 	}
 	vectors, err := forge.Vectors()
@@ -100,7 +109,7 @@ func (p *Plan) slow() []Spec {
 	return []Spec{
 		{Kind: byPeer, Name: reads.Name, Rate: 10_000, Time: p.Slow.Stall + 3*time.Second, Fills: reads.Fills, Once: true, Probe: true, MustEnd: raknet.ErrReceiveOverflow.Error()},
 		{Kind: byLoris, Name: "slow loris", Time: p.Slow.Greet + 3*time.Second, Probe: true},
-		{Kind: byPeer, Name: acks.Name, Rate: 50, Time: p.Slow.Unacked + 5*time.Second, Fills: acks.Fills, Once: true, Probe: true, MustEnd: raknet.ErrUnacknowledged.Error()},
+		{Kind: byPeer, Name: acks.Name, Rate: 50, Time: p.Slow.Unacked + 5*time.Second, Fills: acks.Fills, Once: true, Pours: true, Probe: true, MustEnd: raknet.ErrUnacknowledged.Error()},
 	}
 }
 
@@ -217,12 +226,12 @@ const lureRate = 20_000
 
 func (d *duel) fight(s *forge.Server, r *Row) (err error) {
 	if d.attacker == nil {
-		if d.attacker, err = startAgent(roleAttacker, attackerNice); err != nil {
+		if d.attacker, err = d.plan.recruit(roleAttacker, attackerNice); err != nil {
 			return err
 		}
 	}
 	if d.victim == nil { // a new one each time, so that its memory is what this server made it use
-		if d.victim, err = startAgent(roleVictim, 0, "GOMEMLIMIT="+victimMemory); err != nil {
+		if d.victim, err = d.plan.recruit(roleVictim, 0, "GOMEMLIMIT="+victimMemory); err != nil {
 			return err
 		}
 	}
@@ -230,7 +239,7 @@ func (d *duel) fight(s *forge.Server, r *Row) (err error) {
 	if err != nil {
 		return err
 	}
-	o := Order{Op: "dial", Target: a.Address, Time: d.plan.Lure, Probe: s.Deaf}
+	o := Order{Op: "dial", Target: a.Address, Time: d.plan.Lure, Greet: d.plan.LureDial, Probe: s.Deaf}
 	if s.Stage == forge.AtPing {
 		o.Op = "ping"
 	}

@@ -41,13 +41,14 @@ type Look struct {
 	// Ends says how often hostile sessions ended, by error, and RealEnds the same of real ones.
 	Ends, RealEnds map[string]int
 	// Resent is the most bytes that were sent again to a hostile session within a round
-	// trip, as a share of its congestion window.
+	// trip, as a share of its congestion window, since the last look.
 	Resent float64
 }
 
 type server struct {
 	l     *raknet.Listener
 	began time.Time
+	done  chan struct{}
 
 	mu       sync.Mutex
 	real     []*raknet.Conn
@@ -67,6 +68,13 @@ func (s *server) obey(o *Order) (Answer, error) {
 	return Answer{}, errors.New("no such order")
 }
 
+func (s *server) close() {
+	if s.l != nil {
+		close(s.done)
+		_ = s.l.Close() // nobody is left to care
+	}
+}
+
 func (s *server) listen(o *Order) (Answer, error) {
 	s.began, s.ends, s.realEnds = time.Now(), map[string]int{}, map[string]int{}
 	l, err := raknet.ListenConfig{
@@ -76,7 +84,7 @@ func (s *server) listen(o *Order) (Answer, error) {
 		return Answer{}, err
 	}
 	l.PongData([]byte(pongData))
-	s.l = l
+	s.l, s.done = l, make(chan struct{})
 	go func() {
 		for {
 			c, err := l.AcceptContext(context.Background())
@@ -150,7 +158,13 @@ func (s *server) watch() {
 		window int
 	}
 	before := map[*raknet.Conn]past{}
-	for range time.Tick(watchEvery) {
+	for tick := time.NewTicker(watchEvery); ; {
+		select {
+		case <-tick.C:
+		case <-s.done:
+			tick.Stop()
+			return
+		}
 		s.mu.Lock()
 		known := map[*raknet.Conn]bool{}
 		for _, c := range s.real {
@@ -193,6 +207,7 @@ func (s *server) look(collect bool) Look {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l.Ends, l.RealEnds, l.Resent = copied(s.ends), copied(s.realEnds), s.resent
+	s.resent = 0
 	l.DatagramsIn, l.DatagramsOut = int64(st.DatagramsReceived), int64(st.DatagramsSent)
 	l.BytesIn, l.BytesOut = int64(st.BytesReceived), int64(st.BytesSent)
 	for _, c := range s.real {

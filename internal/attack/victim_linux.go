@@ -33,9 +33,7 @@ type Dial struct {
 
 type victim struct{}
 
-const (
-	victimDialTime = 2 * time.Second
-)
+func (v *victim) close() {}
 
 func (v *victim) obey(o *Order) (Answer, error) {
 	switch o.Op {
@@ -63,7 +61,7 @@ func (v *victim) ping(o *Order) (d Dial) {
 func (v *victim) dial(o *Order) (d Dial) {
 	debug.FreeOSMemory()
 	began := time.Now()
-	conn, err := raknet.Dialer{}.DialTimeout(o.Target, victimDialTime)
+	conn, err := raknet.Dialer{}.DialTimeout(o.Target, o.Greet)
 	d.Time = time.Since(began)
 	if err != nil {
 		d.note(err)
