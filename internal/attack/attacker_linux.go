@@ -37,8 +37,9 @@ type Attack struct {
 }
 
 type attacker struct {
-	open  []udp.Socket // until told to stop
-	lures *lures
+	open    []udp.Socket // until told to stop
+	clients []*client
+	lures   *lures
 }
 
 const (
@@ -70,6 +71,10 @@ func (a *attacker) obey(o *Order) (Answer, error) {
 }
 
 func (a *attacker) close() {
+	for _, c := range a.clients {
+		c.leave()
+	}
+	a.clients = nil
 	for _, s := range a.open {
 		s.Close()
 	}

@@ -73,6 +73,7 @@ func (a *attacker) connectHostile(target netip.AddrPort, p *forge.Peer, guid int
 		offline: make(chan []byte, 16),
 	}
 	go listen(sock, func(_ *udp.Inbound, d []byte) { c.hear(d) })
+	a.clients = []*client{c} // those before it are gone
 	return c, c.connect()
 }
 
@@ -194,6 +195,13 @@ func (c *client) acks(dst []byte) []byte {
 	c.owed = c.owed[:copy(c.owed, c.owed[n:])]
 	slices.Sort(c.number)
 	return forge.Ack(dst, slices.Compact(c.number))
+}
+
+// leave says goodbye, so that the server does not go on with a session that nobody has.
+func (c *client) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.send(c.link.Goodbye(nil)) // a closed socket is none of its business
 }
 
 // gone reports whether the server closed the connection.

@@ -56,6 +56,11 @@ func (l *Link) Ping(dst []byte) []byte {
 	return l.unreliable(l.header(dst), p.Append(nil))
 }
 
+// Goodbye is the next datagram, with a disconnect that waits for nothing.
+func (l *Link) Goodbye(dst []byte) []byte {
+	return l.unreliable(l.header(dst), []byte{byte(protocol.IDDisconnect)})
+}
+
 // header begins the next datagram.
 func (l *Link) header(dst []byte) []byte {
 	n := l.Number
