@@ -63,7 +63,7 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 	number := expand24(wireNumber, e.arrivals.next)
 	arrival := e.arrivals.probe(number)
 	switch {
-	case arrival == arrivalDuplicate:
+	case arrival == arrivalDuplicate && !e.brings(frames):
 		e.acks.note(now, number, len(data), true)
 		return VerdictDuplicate
 	case arrival == arrivalTooFar, number-e.arrivals.next > arrivalWindow && now.Sub(e.inWindowAt) < jumpPause:
@@ -71,7 +71,7 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 	}
 	if v := e.inspect(frames); v != VerdictAccepted {
 		if v == VerdictRefused {
-			if arrival == arrivalTooOld {
+			if arrival != arrivalNew {
 				return VerdictTooFar
 			}
 			if e.refused == nil {
@@ -90,7 +90,7 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 	var f wire.Frame
 	reliable := false
 	for it.Next(&f) {
-		if arrival == arrivalTooOld && !f.Reliability.IsReliable() {
+		if arrival != arrivalNew && !f.Reliability.IsReliable() {
 			continue // nobody knows whether it came before
 		}
 		reliable = reliable || f.Reliability.IsReliable()
@@ -108,6 +108,18 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 		}
 	}
 	return VerdictAccepted
+}
+
+// brings reports whether a datagram whose number came before has a reliable frame that did not.
+// One peer numbers all its datagrams alike, and the original looks at no number.
+func (e *Engine) brings(frames []byte) bool {
+	it := wire.Frames(frames)
+	for f := (wire.Frame{}); it.Next(&f); {
+		if f.Reliability.IsReliable() && e.reliable.probe(expand24(f.Reliable, e.reliable.base)) == reliableNew {
+			return true
+		}
+	}
+	return false
 }
 
 // ackAgain names the last datagrams that came in the next ACK once more, after one that

@@ -198,3 +198,40 @@ func TestWhatWaitedForOrderIsNoFaultOfTheReader(t *testing.T) {
 		t.Errorf("%v: 600 bytes are unread", v)
 	}
 }
+
+// One peer numbers all its datagrams alike. What is reliable in them has a number of its own, and
+// is taken; what is not might be the same again.
+func TestANumberThatCameBeforeMayBringNewReliableFrames(t *testing.T) {
+	l := newLossTest(t, Config{})
+	frame := func(mode protocol.Reliability, index uint32, payload byte) []byte {
+		f := wire.Frame{Reliability: mode, Reliable: index}
+		b := wire.AppendDatagramHeader(nil, wire.FrameSetID, 0)
+		return append(wire.AppendFrameHeader(b, &f, 1), payload)
+	}
+	want := func(what string, b []byte, verdict Verdict, message int) {
+		t.Helper()
+		if v := l.e.Receive(l.now, nil, b); v != verdict {
+			t.Errorf("%s: %v, want %v", what, v, verdict)
+		}
+		got := -1
+		var d Delivery
+		for l.e.NextDelivery(&d) {
+			got = int(d.First())
+			d.Release()
+		}
+		if got != message {
+			t.Errorf("%s: delivered %x, want %x", what, got, message)
+		}
+		ack := l.e.Transmit(l.now)
+		if ack == nil || wire.Classify(ack.Bytes()) != wire.KindACK {
+			t.Fatalf("%s: was not acknowledged", what)
+		}
+		ack.Release()
+	}
+	want("the first", frame(protocol.Reliable, 0, 0xa0), VerdictAccepted, 0xa0)
+	want("the same again", frame(protocol.Reliable, 0, 0xa0), VerdictDuplicate, -1)
+	want("another with its number", frame(protocol.Reliable, 1, 0xa1), VerdictAccepted, 0xa1)
+	want("an unreliable one", frame(protocol.Unreliable, 0, 0xa2), VerdictDuplicate, -1)
+	both := append(frame(protocol.Unreliable, 0, 0xa3), frame(protocol.Reliable, 2, 0xa4)[wire.DatagramHeaderSize:]...)
+	want("both", both, VerdictAccepted, 0xa4)
+}
