@@ -17,7 +17,7 @@ type Limits struct {
 	// nothing else is waiting. Where the round trip is below 2 ms they pause
 	// from 256 KiB on, for as long as the peer acknowledges and some milliseconds, since that
 	// makes a transfer faster. Default 4 MiB, and where the congestion window is larger than 2 MiB,
-	// twice that, up to 16 MiB: no more than acknowledgements have shown the path to carry.
+	// twice that, up to 20 MiB: no more than acknowledgements have shown the path to carry.
 	SendBuffer int
 	// ReceiveBuffer bounds the bytes of messages that the application has not read.
 	// While it is full, arriving reliable messages are left unacknowledged, so that the
@@ -37,8 +37,8 @@ type Limits struct {
 	ReassemblyBytes int
 	// HeldMessages and HeldBytes bound the messages of all channels that wait for an
 	// earlier ordered one. More is left unacknowledged. Below what the peer may have in
-	// flight, 10240 messages for one of this library, a lossy link may stall until the
-	// connection ends. Defaults 12288 and 12 MiB.
+	// flight, 18432 messages for one of this library, a lossy link may stall until the
+	// connection ends. Defaults 20480 and 20 MiB.
 	HeldMessages, HeldBytes int
 	// UnreliableAge is how long an unreliable message may wait for its turn to be
 	// sent before it is dropped as outdated. Default 1 second.

@@ -104,7 +104,7 @@ func TestTheFirstAcksAreSaidAgain(t *testing.T) {
 				t.Fatalf("ACK %d names %v, want %v", i, got, want)
 			}
 			r.learn(b, n, n+1, false)
-			if got := r.inFlight() == wideInFlight; got != (i >= echoProof+1) {
+			if got := r.inFlight(true) == wideInFlight; got != (i >= echoProof+1) {
 				t.Fatalf("after ACK %d the sender believes: %v", i, got)
 			}
 		}

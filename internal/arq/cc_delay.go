@@ -16,6 +16,8 @@ type pathDelay struct {
 	lastSamples int           // of the round before
 	sum         time.Duration // of the queue's delays in this round
 	samples     int           // in this round
+	queued      int           // round trips in a row up to now that show a queue
+	queuedAt    monotime.Time // when the first of them was seen
 
 	usual  time.Duration // delay in the queue, smoothed over round trips
 	atLoss time.Duration // the same when losses came to light, smoothed over these
@@ -33,6 +35,11 @@ const (
 	leastStanding = 5 * time.Millisecond
 	// buildingSamples is how many round trips of a round must show a queue (RFC 9406).
 	buildingSamples = 8
+	// fillingSamples and fillingShare are how many round trips in a row must show a queue, and for
+	// what part of the least one, for it to be filling: a machine that was held up for
+	// a moment delivers as many at once. Arbitrary.
+	fillingSamples = 16
+	fillingShare   = 16
 	// sparseStanding is leastStanding for rounds with few samples: then the peer may let
 	// each ACK wait for company. A little more than the original engine's tick.
 	sparseStanding = 12 * time.Millisecond
@@ -53,6 +60,11 @@ func (p *pathDelay) add(now monotime.Time, rtt time.Duration) {
 		return
 	}
 	p.latest = rtt
+	if !p.isQueue(rtt) {
+		p.queued = 0
+	} else if p.queued++; p.queued == 1 {
+		p.queuedAt = now
+	}
 	if p.min == 0 || rtt < p.min {
 		p.min = rtt
 	}
@@ -94,6 +106,12 @@ func (p *pathDelay) standing() bool {
 // building reports whether the queue has not been empty in this round so far.
 func (p *pathDelay) building() bool {
 	return p.samples >= buildingSamples && p.isQueue(p.inRound)
+}
+
+// filling reports whether a queue has been there for a while, in the middle of a round
+// trip or not.
+func (p *pathDelay) filling(now monotime.Time) bool {
+	return p.queued >= fillingSamples && now.Sub(p.queuedAt) >= p.min/fillingShare
 }
 
 // telling reports whether losses have come when the queue was long: then they came from

@@ -117,6 +117,7 @@ type Engine struct {
 	channels       []outChannel
 	nextReliable   int64
 	reach          reach
+	sendRoom       int32   // the bound on held where it grows: see sendBuffer
 	oldest, newest *packet // unacknowledged packets by reliable index
 	free           *packet
 	sent           sentRing
@@ -210,18 +211,23 @@ func (e *Engine) Deadline() monotime.Time {
 	return min(e.loss.lossAt, e.loss.timeoutAt, e.pacer.at, e.acks.deadline(), e.reasm.deadline())
 }
 
+// SendHeld returns how many bytes are queued and unacknowledged together.
+func (e *Engine) SendHeld() int { return e.held }
+
 // SendSpace returns how many bytes Send will still take; a little more or less for
 // frame headers.
 func (e *Engine) SendSpace() int { return max(e.sendBuffer()-e.held, 0) }
 
 // sendBuffer is the bound on what is queued and unacknowledged. Unless the user chose one it
 // grows with the congestion window, which only acknowledgements open: a peer that gives
-// none does not cost more, and one far away is kept busy.
+// none does not cost more, and one far away is kept busy. It shrinks in a pause only: who saw
+// room for a message finds it.
 func (e *Engine) sendBuffer() int {
 	if !e.limits.growing {
 		return e.limits.SendBuffer
 	}
-	return min(max(e.limits.SendBuffer, 2*e.cc.Window()), sendBufferMost)
+	e.sendRoom = int32(min(max(int(e.sendRoom), e.limits.SendBuffer, 2*e.cc.Window()), sendBufferMost))
+	return int(e.sendRoom)
 }
 
 // Drained reports whether nothing reliable waits to be sent or acknowledged.
@@ -254,7 +260,7 @@ func (e *Engine) Rest(now monotime.Time) {
 	e.sent.rest()
 	e.free, e.freeCount = nil, 0
 	if e.Drained() {
-		e.queue = nil
+		e.queue, e.sendRoom = nil, 0
 	}
 	if e.reasm.len() == 0 {
 		e.reasm = nil

@@ -9,8 +9,8 @@ func TestDefaultRoomForWhatASenderBegins(t *testing.T) {
 	if l.ReassemblyGroups < splitsInFlight {
 		t.Errorf("room for %d unfinished messages, a sender begins %d", l.ReassemblyGroups, splitsInFlight)
 	}
-	if l.HeldMessages < reliableInFlight {
-		t.Errorf("room for %d messages out of order, a sender has %d frames under way", l.HeldMessages, reliableInFlight)
+	if l.HeldMessages < wideInFlight {
+		t.Errorf("room for %d messages out of order, a sender has %d frames under way", l.HeldMessages, wideInFlight)
 	}
 	// The dearest messages for their size are those of two fragments, one of them small.
 	worst := group{count: 2}

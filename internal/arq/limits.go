@@ -7,7 +7,7 @@ import "time"
 type Limits struct {
 	// SendBuffer bounds the bytes of frames queued and unacknowledged together.
 	// When it is full, Send refuses. Default 4 MiB, and on a fast and long path twice the
-	// congestion window up to 16 MiB: see Engine.sendBuffer.
+	// congestion window up to 20 MiB: see Engine.sendBuffer.
 	SendBuffer int
 	// ReceiveBuffer bounds the bytes of complete messages that the application has
 	// not taken. While it is full, datagrams with reliable frames are dropped
@@ -27,7 +27,7 @@ type Limits struct {
 	MessageParts int
 	// HeldMessages and HeldBytes bound what waits for a missing ordered message,
 	// over all channels. While they are full, a datagram is dropped unacknowledged
-	// unless it holds the next message of some channel. Defaults 12288 and 12 MiB,
+	// unless it holds the next message of some channel. Defaults 20480 and 20 MiB,
 	// which is more than a sender of this library can have under way: see wideInFlight.
 	HeldMessages, HeldBytes int
 	// MessageFragments bounds the fragments of one message sent; Send refuses more
@@ -69,8 +69,8 @@ func (l Limits) withDefaults() *Limits {
 	def(&l.ReassemblyBytes, 8<<20)
 	def(&l.ReassemblyGroups, splitsInFlight)
 	def(&l.MessageParts, 8192)
-	def(&l.HeldMessages, 12288)
-	def(&l.HeldBytes, 12<<20)
+	def(&l.HeldMessages, 20480)
+	def(&l.HeldBytes, 20<<20)
 	def(&l.MessageFragments, 2048)
 	def(&l.SplitsInFlight, splitsInFlight)
 	if l.ReliableInFlight < 0 {
@@ -91,8 +91,8 @@ func (l Limits) withDefaults() *Limits {
 // Bounds that no user sets.
 const (
 	// sendBufferMost is how far the default of SendBuffer grows: what the widest flight of
-	// full datagrams takes (see wideInFlight), and something to follow it.
-	sendBufferMost = 16 << 20
+	// messages of 1 KB takes (see wideInFlight), and something to follow it.
+	sendBufferMost = 20 << 20
 	// splitsInFlight is the default of Limits.SplitsInFlight, and of the room for as many on
 	// the other side.
 	splitsInFlight = 256

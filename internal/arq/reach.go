@@ -25,7 +25,10 @@ const (
 	reliableInFlight = 4096
 	// wideInFlight is the same for a peer that says ACKs again. It stays below what this
 	// library's receivers hold for order by default.
-	wideInFlight = 10240
+	wideInFlight = 18432
+	// cleanInFlight is the same on a path that has lost nothing yet: less than half, so that
+	// the first loss, which takes two round trips to mend, does not slow the flow.
+	cleanInFlight = 8192
 	// echoProof is how many ACKs must have named what the two before them named, less
 	// echoDoubt for each that did not: a path that doubles datagrams makes any receiver
 	// acknowledge some of them twice, but not all of them, and not in three ACKs.
@@ -56,12 +59,15 @@ func (r *reach) learn(b []byte, newest, next int64, lossy bool) {
 	r.last[1], r.last[0] = r.last[0], wire24(newest)
 }
 
-// inFlight is the bound.
-func (r *reach) inFlight() int64 {
-	if r.echoes {
+// inFlight is the bound, on a path that has lost something or has not.
+func (r *reach) inFlight(lossy bool) int64 {
+	switch {
+	case !r.echoes:
+		return reliableInFlight
+	case lossy:
 		return wideInFlight
 	}
-	return reliableInFlight
+	return cleanInFlight
 }
 
 // reliableReach is the bound that holds: the user's, who knows the peer, or what was learned.
@@ -69,7 +75,7 @@ func (e *Engine) reliableReach() int64 {
 	if n := e.limits.ReliableInFlight; n > 0 {
 		return int64(n)
 	}
-	return e.reach.inFlight()
+	return e.reach.inFlight(e.stats.DatagramsLost > 0)
 }
 
 // names reports whether an ACK names a datagram.

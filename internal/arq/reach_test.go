@@ -19,7 +19,7 @@ func TestAPeerThatSaysItsAcksAgainGetsFurtherAhead(t *testing.T) {
 	for _, start := range []int64{0, 1<<24 - 40} {
 		var r reach
 		for n := start; n < start+2+echoProof; n++ {
-			if r.inFlight() != reliableInFlight {
+			if r.inFlight(true) != reliableInFlight {
 				t.Fatalf("believed after %d ACKs", n-start)
 			}
 			lo := max(n-4, start)
@@ -31,11 +31,11 @@ func TestAPeerThatSaysItsAcksAgainGetsFurtherAhead(t *testing.T) {
 			}
 			r.learn(ackOf(ranges...), n, n+1, false)
 		}
-		if r.inFlight() != wideInFlight {
+		if r.inFlight(true) != wideInFlight {
 			t.Errorf("from %d: not believed", start)
 		}
 		r.learn(ackOf([2]uint32{5, 5}), start+100, start+101, false)
-		if r.inFlight() != wideInFlight {
+		if r.inFlight(true) != wideInFlight {
 			t.Error("what a peer is does not change")
 		}
 	}
@@ -54,7 +54,7 @@ func TestAnOrdinaryPeerStaysWithinTheBound(t *testing.T) {
 		some.learn(ackOf([2]uint32{wire24(lo), wire24(n)}), n, n+1, false)
 	}
 	for what, r := range map[string]*reach{"each once": &once, "each twice, as on a path that doubles": &twice, "some three times": &some} {
-		if r.inFlight() != reliableInFlight {
+		if r.inFlight(true) != reliableInFlight {
 			t.Errorf("%s: believed", what)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 type Budget struct {
 	limit    int64         // 0: none
 	used     atomic.Int64  // as of the last audit
+	n        atomic.Int64  // len(conns)
 	left     atomic.Int64  // bytes to receive until the next
 	last     atomic.Int64  // when it was, in nanoseconds of whoever's clock
 	ended    atomic.Uint64 // connections
@@ -48,10 +49,14 @@ const (
 	// received, or audits would take all the time while the budget is nearly full.
 	auditPart  = 16
 	auditLeast = 256
-	// auditEvery is how often there is an audit whatever was received, and auditHurry how often
-	// when half of the budget is used, as long as something happens on the sockets.
-	auditEvery = time.Second
-	auditHurry = 100 * time.Millisecond
+	// An audit comes auditPace for each connection after the last, whatever was received, as
+	// long as something happens on the sockets; in auditHurry of that when half of the
+	// budget is used. Looking at one costs less than a microsecond, so that this takes a
+	// thousandth of a processor. But not within auditSoonest, and not later than auditEvery.
+	auditPace    = 500 * time.Microsecond
+	auditHurry   = 10
+	auditSoonest = 100 * time.Millisecond
+	auditEvery   = time.Second
 	// budgetRelief is the part of the budget that is free after connections were ended.
 	budgetRelief = 8
 )
@@ -89,12 +94,14 @@ func (b *Budget) Ended() uint64 { return b.ended.Load() }
 func (b *Budget) add(c *Conn) {
 	b.mu.Lock()
 	b.conns[c] = struct{}{}
+	b.n.Store(int64(len(b.conns)))
 	b.mu.Unlock()
 }
 
 func (b *Budget) remove(c *Conn) {
 	b.mu.Lock()
 	delete(b.conns, c)
+	b.n.Store(int64(len(b.conns)))
 	b.mu.Unlock()
 }
 
@@ -122,10 +129,11 @@ func (b *Budget) received(bytes int) {
 
 // due reports whether the last audit was long ago.
 func (b *Budget) due() bool {
-	every := auditEvery
+	every := time.Duration(b.n.Load()) * auditPace
 	if b.used.Load() > b.limit/2 {
-		every = auditHurry
+		every /= auditHurry
 	}
+	every = min(max(every, auditSoonest), auditEvery)
 	// Clocks of tests may be far apart, so that the last audit may lie ahead.
 	since := time.Duration(time.Now().UnixNano() - b.last.Load())
 	return since < 0 || since >= every
@@ -156,6 +164,7 @@ func (b *Budget) audit() {
 			sum -= h.bytes
 			b.ended.Add(1)
 			h.c.Abort(ErrMemoryBudget)
+			h.c.kill(ErrMemoryBudget) // which lets go of everything at once
 		}
 	}
 	b.used.Store(sum)
@@ -171,7 +180,7 @@ func (c *Conn) holds() int {
 		return 0
 	}
 	c.sess.Stats(&s)
-	return s.UnreadBytes + s.HeldBytes + s.ReassemblyBytes + max(c.ep.sendBuffer-c.sess.SendSpace(), 0)
+	return s.UnreadBytes + s.HeldBytes + s.ReassemblyBytes + c.sess.SendHeld()
 }
 
 // account tells the budget what was received. The reader's.

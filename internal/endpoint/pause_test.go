@@ -16,7 +16,11 @@ import (
 var near = netsim.Link{Delay: 100 * time.Microsecond}
 
 // heldBytes is what is queued and unacknowledged.
-func (c *Conn) heldBytes() int { return 4<<20 - c.sendSpace() }
+func (c *Conn) heldBytes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sess.SendHeld()
+}
 
 // drain reads messages until there are none for a while, and returns how many came.
 func drain(c *Conn) (n int) {

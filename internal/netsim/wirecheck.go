@@ -112,16 +112,16 @@ func (c *wireCheck) transmission(p *peer, f *wire.Frame, base time.Duration, exc
 func (c *wireCheck) memory(p *peer) {
 	w, s, l := p.w, &c.stats, &p.w.sc.Limits
 	biggest := w.sc.biggest()
-	if bound := orDefault(l.SendBuffer, 16<<20) + 2*biggest; s.SendQueueBytes > bound {
+	if bound := orDefault(l.SendBuffer, 20<<20) + 2*biggest; s.SendQueueBytes > bound {
 		w.violated("11 memory", "%s has %d bytes queued", p, s.SendQueueBytes)
 	}
 	if bound := orDefault(l.ReassemblyBytes, 8<<20); s.ReassemblyBytes > bound {
 		w.violated("11 memory", "%s reserved %d bytes for unfinished messages", p, s.ReassemblyBytes)
 	}
-	if bound := orDefault(l.HeldBytes, 4<<20)*5/4 + biggest + 8192; s.HeldBytes > bound {
+	if bound := orDefault(l.HeldBytes, 20<<20)*5/4 + biggest + 8192; s.HeldBytes > bound {
 		w.violated("11 memory", "%s holds back %d bytes for order", p, s.HeldBytes)
 	}
-	if bound := orDefault(l.HeldMessages, 8192)*5/4 + 512; s.HeldMessages > bound {
+	if bound := orDefault(l.HeldMessages, 20480)*5/4 + 512; s.HeldMessages > bound {
 		w.violated("11 memory", "%s holds back %d messages for order", p, s.HeldMessages)
 	}
 }
