@@ -151,7 +151,7 @@ func (d *driver) run(e *Endpoint) {
 		clear(list)
 		now := d.clock.Now()
 		if now >= auditAt {
-			auditAt = now.Add(auditHurry)
+			auditAt = now.Add(auditSoonest)
 			e.cfg.Budget.received(0) // what users send counts, also when nothing is received
 		}
 		d.mu.Lock()

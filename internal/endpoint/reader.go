@@ -194,7 +194,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	e.counters.datagramsReceived.Add(uint64(datagrams))
 	e.counters.bytesReceived.Add(uint64(bytes))
 	if r.unaudited += bytes; r.unaudited >= auditChunk || now >= r.auditAt {
-		r.auditAt = now.Add(auditHurry)
+		r.auditAt = now.Add(auditSoonest)
 		e.account()
 	}
 	for i := range in {
