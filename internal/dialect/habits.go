@@ -18,6 +18,7 @@ type Habits struct {
 	PadReply1  bool              // server: reply 1 is as long as request 1
 	BoxFirst   bool              // server: a box in front of it answers the first request 1 with GUID 0 and MTU 0
 	MagicFirst bool              // server: 0x19 has its marker before the version
+	Echo19     bool              // server: 0x19 names the version that the client asked in
 	Trailing   string            // behind request 2 and reply 2
 	Family     uint16            // of IPv6 addresses; 0: 23
 	Plain      bool              // octets of IPv4 addresses are not inverted

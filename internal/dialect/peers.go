@@ -49,7 +49,7 @@ func Peers() []Habits {
 		// A server whose 10 is unreliable, which takes one number from each ACK and sends the others
 		// again after eight seconds.
 		Habits{
-			Name: "RakNet.py", Version: 11, Addresses: 20, AckAfter: 50 * time.Millisecond, Loose: true, Empties: true, First1: true, Resend: 8 * time.Second,
+			Name: "RakNet.py", Version: 10, Echo19: true, Addresses: 20, AckAfter: 50 * time.Millisecond, Loose: true, Empties: true, First1: true, Resend: 8 * time.Second,
 		},
 		Habits{
 			Name: "go-raknet", Version: 11, Addresses: 20, AckAfter: 100 * time.Millisecond, Cookie: true, GUID: -0x77fe11770724566d,

@@ -110,6 +110,9 @@ func (s *Server) request1(b []byte, from netip.AddrPort) {
 	}
 	if b[17] != s.h.Version {
 		no := wire.IncompatibleVersion{Version: s.h.Version, GUID: s.h.guid()}
+		if s.h.Echo19 {
+			no.Version = b[17]
+		}
 		r := no.Append(nil)
 		if s.h.MagicFirst {
 			copy(r[1:], r[2:2+wire.MagicSize])

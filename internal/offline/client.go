@@ -26,7 +26,7 @@ const refusalRetries = 3
 // ClientConfig sets up a Client.
 type ClientConfig struct {
 	GUID       int64
-	Version    byte           // 0: automatic: 11, then once the server's own version if that is 6 to 11
+	Version    byte           // 0: automatic: 11, then once the server's own version if that is 6 to 11; see mismatch
 	MaxMTU     int            // largest probe; 0 or out of 400 to 1492: the nearest bound (0: 1492)
 	ServerAddr netip.AddrPort // as written into request 2; the zero value is written as the unassigned address
 	Schedule   Schedule
@@ -86,6 +86,9 @@ type Client struct {
 	version   byte
 	automatic bool // may still change the version, once
 	switched  bool // has done so
+	echoed    byte // not 0: the server names the version it was asked in, beginning with this one
+	asks      int  // probes sent in the present version
+	late      int  // answers to probes in earlier versions that may still come
 
 	sizes    [len(protocol.ProbeMTUs)]int // probe sizes, largest first
 	nsizes   int
@@ -238,6 +241,24 @@ func (c *Client) mismatch(now monotime.Time, pkt []byte) {
 	}
 	known := r.Version >= protocol.VersionOriginal && r.Version <= protocol.VersionCurrent
 	switch {
+	case c.automatic && r.Version == c.version:
+		// One server names what it was asked in instead of what it speaks. So the client tries
+		// one version after the other.
+		if c.echoed == 0 {
+			c.echoed = c.version
+		}
+		if c.version == protocol.VersionOriginal {
+			c.fail(&VersionError{Client: c.echoed, Server: c.echoed})
+			return
+		}
+		c.late += max(c.asks-1, 0)
+		c.asks = 0
+		c.version--
+		c.probe(now)
+	case c.echoed != 0 && c.late > 0:
+		c.late-- // the answer to an earlier request 1
+	case c.echoed != 0:
+		c.fail(&VersionError{Client: c.echoed, Server: r.Version})
 	case c.automatic && known && r.Version != c.version:
 		c.version, c.automatic = r.Version, false
 		c.switched = true
@@ -333,6 +354,7 @@ func (c *Client) Transmit(now monotime.Time, dst []byte) (pkt []byte, probe bool
 	case c.probeDue:
 		c.probeDue = false
 		c.probes++
+		c.asks++
 		r := wire.OpenRequest1{Version: c.version, MTU: c.sizes[c.size]}
 		return r.Append(dst), true
 	}
@@ -395,5 +417,6 @@ func (c *Client) Restart(now monotime.Time, guid int64) {
 	c.guid = guid
 	c.restarts++
 	c.probes, c.requests, c.fresh, c.held, c.suspects = 0, 0, false, false, false
+	c.asks, c.late = 0, 0
 	c.probe(now)
 }

@@ -409,11 +409,45 @@ func TestClientVersions(t *testing.T) {
 		ct.wantError(&VersionError{Client: 8, Server: 9})
 	})
 	t.Run("and only to one that is known", func(t *testing.T) {
-		for _, version := range []byte{0, 5, 11, 12, 255} {
+		for _, version := range []byte{0, 5, 12, 255} {
 			ct := newClientTest(t, ClientConfig{})
 			ct.mismatch(version)
 			ct.wantError(&VersionError{Client: 11, Server: version})
 		}
+	})
+	t.Run("a server that names what it was asked in is asked in one after the other", func(t *testing.T) {
+		ct := newClientTest(t, ClientConfig{})
+		ct.wantSent("r1 v11 1492")
+		ct.tick()
+		ct.wantSent("r1 v11 1492")
+		ct.mismatch(11)
+		ct.wantSent("r1 v10 1492")
+		t.Log("# the second probe of version 11 is turned away as well")
+		ct.mismatch(11)
+		ct.wantPending()
+		ct.wantSent()
+		ct.mismatch(10)
+		ct.wantSent("r1 v9 1492")
+		ct.reply1(granted)
+		ct.wantSent("r2 1400 cookie=5")
+		ct.reply2(wire.OpenReply2{MTU: 1400, Client: clientAddr})
+		ct.wantResult(Negotiated{MTU: 1400, Version: 9, ClientAddr: clientAddr})
+	})
+	t.Run("down to the oldest", func(t *testing.T) {
+		ct := newClientTest(t, ClientConfig{})
+		for version := byte(11); version >= 6; version-- {
+			ct.wantSent(fmt.Sprintf("r1 v%d 1492", version))
+			ct.mismatch(version)
+		}
+		ct.wantError(&VersionError{Client: 11, Server: 11})
+	})
+	t.Run("unless it means what it says", func(t *testing.T) {
+		ct := newClientTest(t, ClientConfig{})
+		ct.wantSent("r1 v11 1492")
+		ct.mismatch(11)
+		ct.wantSent("r1 v10 1492")
+		ct.mismatch(11)
+		ct.wantError(&VersionError{Client: 11, Server: 11})
 	})
 	t.Run("a chosen version stays", func(t *testing.T) {
 		ct := newClientTest(t, ClientConfig{Version: 10})
