@@ -50,6 +50,7 @@ func (s *stranger) hear(d time.Duration) (list [][]byte) {
 	for b := make([]byte, 2048); ; {
 		n, _, err := s.pc.ReadFrom(b)
 		if err != nil {
+			synctest.Wait() // what was heard was also seen by whoever looked on
 			return list
 		}
 		list = append(list, slices.Clone(b[:n]))
