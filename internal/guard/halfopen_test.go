@@ -138,3 +138,26 @@ func TestHalfOpenAgainstASlice(t *testing.T) {
 		t.Fatal("something was left behind")
 	}
 }
+
+// Behind a proxy it is the client's host that counts; an exempt one is bounded in all only.
+func TestHalfOpenOfClientsBehindAProxy(t *testing.T) {
+	var h HalfOpen
+	h.Init(2, 5)
+	client, exempt := netip.MustParseAddr("203.0.113.9"), netip.MustParseAddr("203.0.113.10")
+	for i := 1; i <= 2; i++ {
+		if _, evict := h.AddFor(at("192.0.2.1", i), client, false); evict {
+			t.Fatalf("%d displaced somebody", i)
+		}
+	}
+	if got, evict := h.AddFor(at("192.0.2.2", 9), client, false); !evict || got != at("192.0.2.1", 1) {
+		t.Fatalf("%v, %t", got, evict)
+	}
+	for i := 1; i <= 3; i++ {
+		if _, evict := h.AddFor(at("192.0.2.3", i), exempt, true); evict {
+			t.Fatalf("%d displaced somebody", i)
+		}
+	}
+	if got, evict := h.AddFor(at("192.0.2.3", 4), exempt, true); !evict || got != at("192.0.2.1", 2) {
+		t.Fatalf("%v, %t: the oldest of all goes", got, evict)
+	}
+}

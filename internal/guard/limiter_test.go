@@ -162,3 +162,17 @@ func BenchmarkLimiter(b *testing.B) {
 		l.Allow(now, ip4)
 	}
 }
+
+// Who has no budget of its own spends everybody's.
+func TestLimiterOfTheExempt(t *testing.T) {
+	var l Limiter
+	l.Init(0, &LimiterConfig{Rate: 1, Burst: 1, GlobalRate: 5, GlobalBurst: 5})
+	for i := range 5 {
+		if !l.AllowAny(1) {
+			t.Fatalf("refused after %d", i)
+		}
+	}
+	if l.AllowAny(1) || l.Allow(1, netip.MustParseAddr("192.0.2.1")) {
+		t.Fatal("there is nothing left")
+	}
+}

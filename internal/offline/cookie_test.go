@@ -7,6 +7,7 @@ import (
 
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/siphash"
+	"github.com/raknet-go/raknet/internal/wire"
 )
 
 var bothVersions = []byte{11, 10}
@@ -92,5 +93,56 @@ func TestCookieIsAPureFunction(t *testing.T) {
 	}
 	if len(seen) < 999 {
 		t.Fatalf("only %d cookies in 1000 epochs", len(seen))
+	}
+}
+
+func TestARingRecognisesWhatAnyOfItsKeysIssued(t *testing.T) {
+	var one, other CookieRing
+	if c := one.Issue(start, clientAddr, 11); c != 0 {
+		t.Fatalf("%x without a key", c)
+	}
+	if _, ok := one.Recognise(start, clientAddr, 0, bothVersions); ok {
+		t.Fatal("recognised without a key")
+	}
+	keys := []siphash.Key{{1}, {2}, {3}, {4}, {5}}
+	one.Set(keys)
+	other.Set(keys[1:2])
+	for i, k := range keys {
+		var single CookieRing
+		single.Set([]siphash.Key{k})
+		v, ok := one.Recognise(start, clientAddr, single.Issue(start, clientAddr, 10), bothVersions)
+		if want := i < MaxCookieKeys; ok != want || ok && v != 10 {
+			t.Errorf("key %d: version %d, %t", i, v, ok)
+		}
+	}
+	cookie := one.Issue(start, clientAddr, 11)
+	if _, ok := other.Recognise(start, clientAddr, cookie, bothVersions); ok {
+		t.Error("the first key issues, and the other does not have it")
+	}
+	elsewhere := netip.AddrPortFrom(clientAddr.Addr(), clientAddr.Port()+1)
+	if _, ok := one.Recognise(start, elsewhere, cookie, bothVersions); ok {
+		t.Error("a cookie belongs to an address")
+	}
+	if _, ok := one.Recognise(start, clientAddr, cookie, []byte{10}); ok {
+		t.Error("a cookie belongs to a version")
+	}
+	keys[0] = siphash.Key{9}
+	if _, ok := one.Recognise(start, clientAddr, cookie, bothVersions); !ok {
+		t.Error("the keys were not copied")
+	}
+}
+
+func TestAServerLeavesCookiesToOthers(t *testing.T) {
+	ring := new(CookieRing)
+	ring.Set([]siphash.Key{{1}})
+	one, other := newServer(ServerConfig{Cookie: ring}), newServer(ServerConfig{Cookie: ring, Key: siphash.Key{8}})
+	cookie := cookieFor(t, one, start, clientAddr, 10)
+	p := wire.OpenRequest2{HasCookie: true, Cookie: cookie, Server: serverAddr, MTU: 1400, GUID: clientGUID}
+	if _, out := other.Handle(start, clientAddr, p.Append(nil), nil); out.Kind != Accept || out.Version != 10 {
+		t.Fatalf("%+v", out)
+	}
+	p.Cookie++
+	if _, out := other.Handle(start, clientAddr, p.Append(nil), nil); out.Kind != Drop || out.Reason != DropCookie {
+		t.Fatalf("%+v", out)
 	}
 }
