@@ -134,9 +134,11 @@ func (f *field) attack(s *Spec) (r Row, err error) {
 	if _, err = f.attacker.order(Order{Op: "stop"}); err != nil {
 		return r, err
 	}
-	checked, err := f.crowd.order(Order{Op: "check"})
-	if err != nil {
-		return r, err
+	checked := Answer{Crowd: &Crowd{}}
+	if !s.Unchecked {
+		if checked, err = f.crowd.order(Order{Op: "check"}); err != nil {
+			return r, err
+		}
 	}
 	r.measured(f, a, b, after, done.Attack, during.Crowd, checked.Crowd)
 	if len(r.Lost) > 0 {

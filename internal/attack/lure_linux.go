@@ -32,9 +32,11 @@ type lured struct {
 	answers [][]byte
 }
 
+var hostileServers = sync.OnceValues(forge.Servers)
+
 // serverNamed finds an attack by a server.
 func serverNamed(name string) (*forge.Server, error) {
-	all, err := forge.Servers()
+	all, err := hostileServers()
 	if err != nil {
 		return nil, err
 	}

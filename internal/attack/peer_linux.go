@@ -14,12 +14,15 @@ import (
 	"github.com/raknet-go/raknet/protocol"
 )
 
+// vectors are read once, since there are many attacks.
+var vectors = sync.OnceValues(forge.Vectors)
+
 // peerNamed finds an attack by a peer.
 func peerNamed(kind attackKind, name string) (*forge.Peer, error) {
 	all := append(forge.Peers(), forge.NeverAcks(), forge.NeverRead())
 	if kind == byVector {
 		var err error
-		if all, err = forge.Vectors(); err != nil {
+		if all, err = vectors(); err != nil {
 			return nil, err
 		}
 	}

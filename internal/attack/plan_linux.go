@@ -46,7 +46,7 @@ func quickPlan() *Plan {
 	return &Plan{
 		Quick: true, Sessions: 100, Quiet: 150 * time.Millisecond, Flood: 400 * time.Millisecond,
 		Rates: []int{10_000, 0}, PeerRate: []int{10_000},
-		Vector: 1000, Sources: 50_000, Slow: Timeouts{Stall: 1500 * time.Millisecond, Unacked: 2 * time.Second, Greet: 2 * time.Second},
+		Vector: 1000, Sources: 50_000, Slow: Timeouts{Stall: 1500 * time.Millisecond, Unacked: 5 * time.Second, Greet: 3 * time.Second},
 		Lure: 500 * time.Millisecond, LureDial: time.Second, LureSent: 10_000,
 		recruit: startProcess,
 	}
@@ -62,13 +62,18 @@ type Spec struct {
 	Fills    forge.Bound
 	Answered forge.Answered
 	Spoofed  bool
-	Once     bool   // when the connection is closed, the attack ends
-	Probe    bool   // new clients connect meanwhile
-	Brief    bool   // nothing is measured before, and memory is not
-	Pours    bool   // the server sends much: what that costs is counted for each datagram in or out
-	Sources  bool   // judged by what is left of each source
-	MustEnd  string // the error with which the hostile session must end
+	Once     bool // when the connection is closed, the attack ends
+	Probe    bool // new clients connect meanwhile
+	// Unchecked: that real sessions still answer is seen after one of the next attacks.
+	Unchecked bool
+	Brief     bool   // nothing is measured before, and memory is not
+	Pours     bool   // the server sends much: what that costs is counted for each datagram in or out
+	Sources   bool   // judged by what is left of each source
+	MustEnd   string // the error with which the hostile session must end
 }
+
+// vectorsChecked is after how many vectors of the short form the real sessions must answer.
+const vectorsChecked = 8
 
 // vectorTime is how long a vector may be played at most.
 const vectorTime = 5 * time.Second
@@ -96,9 +101,10 @@ func (p *Plan) floods() (all []Spec, err error) {
 			all = append(all, spec)
 		}
 	}
-	vectors, err := forge.Vectors()
-	for _, v := range vectors {
-		all = append(all, Spec{Kind: byVector, Name: v.Name, Count: p.Vector, Time: vectorTime, Brief: p.Quick})
+	list, err := vectors()
+	for i, v := range list {
+		unchecked := p.Quick && i%vectorsChecked != 0 && i < len(list)-1
+		all = append(all, Spec{Kind: byVector, Name: v.Name, Count: p.Vector, Time: vectorTime, Brief: p.Quick, Unchecked: unchecked})
 	}
 	return all, err
 }
@@ -166,7 +172,7 @@ const dialers = 4
 
 // hostileServers lets dialers with little memory dial hostile servers.
 func (p *Plan) hostileServers(report func(r *Row)) (rows []Row, err error) {
-	servers, err := forge.Servers()
+	servers, err := hostileServers()
 	if err != nil {
 		return nil, err
 	}

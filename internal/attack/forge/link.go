@@ -14,8 +14,14 @@ type Link struct {
 	Heard                   uint32 // the number after the highest that the server's datagrams had
 }
 
+// mtu is what hostile peers ask for, and mostBytes how long their datagrams are at most.
+const (
+	mtu       = 1400
+	mostBytes = mtu - wire.UDPOverhead
+)
+
 // NewLink returns what a client knows that is not connected yet.
-func NewLink(guid int64) *Link { return &Link{GUID: guid, MTU: 1400} }
+func NewLink(guid int64) *Link { return &Link{GUID: guid, MTU: mtu} }
 
 // room is the most bytes of a datagram's frames.
 func (l *Link) room() int { return l.MTU - wire.UDPOverhead - wire.DatagramHeaderSize }
@@ -114,7 +120,7 @@ func Says(d []byte, id protocol.ID) bool {
 
 // Ack appends an ACK of the given numbers, as many as fit.
 func Ack(dst []byte, numbers []uint32) []byte {
-	a := wire.StartRanges(dst, wire.ACKID, 1400)
+	a := wire.StartRanges(dst, wire.ACKID, mostBytes)
 	for len(numbers) > 0 {
 		n := 1
 		for n < len(numbers) && numbers[n] == numbers[n-1]+1 {

@@ -181,7 +181,7 @@ func NackBomb(l *Link, _ uint64, dst []byte) []byte {
 
 // NackStorm asks for the last thousand datagrams.
 func NackStorm(l *Link, _ uint64, dst []byte) []byte {
-	a := wire.StartRanges(dst, wire.NACKID, 1400)
+	a := wire.StartRanges(dst, wire.NACKID, mostBytes)
 	a.Add(l.Heard-1000, l.Heard-1)
 	return a.Finish()
 }

@@ -110,7 +110,7 @@ func FollowCookie(answer, dst []byte) []byte {
 // everything appends an ACK or NACK of n ranges, each of which names every number below last
 // of the half of all numbers that is older.
 func everything(dst []byte, id byte, last uint32, n int) []byte {
-	a := wire.StartRanges(dst, id, 1400)
+	a := wire.StartRanges(dst, id, mostBytes)
 	for range n {
 		if !a.Add(last-1<<22, last) {
 			break
