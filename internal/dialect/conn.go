@@ -251,9 +251,7 @@ func (c *Conn) resend(n uint32) {
 		return
 	}
 	delete(c.flight, n)
-	if !p.control || !c.h.Once {
-		c.leave(p)
-	}
+	c.leave(p)
 }
 
 func (c *Conn) frameSet(b []byte) {
@@ -412,7 +410,7 @@ func (c *Conn) tick() {
 	}
 	var due []uint32
 	for n, p := range c.flight {
-		if now.Sub(p.at) >= patience {
+		if now.Sub(p.at) >= patience && !(p.control && c.h.Once) {
 			due = append(due, n)
 		}
 	}

@@ -35,7 +35,7 @@ type Habits struct {
 	NoTimes      bool // client: 13 ends before its times
 	Accepts      int  // server: 10 is sent so many times; 0: once
 	Loose        bool // server: 10 is unreliable
-	Once         bool // what was lost of the handshake is never sent again
+	Once         bool // what was lost of the handshake is sent again only when it is asked for
 
 	// Datagrams and frames.
 
