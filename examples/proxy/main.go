@@ -34,10 +34,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.SetOutput(out)
 	listen := flags.String("listen", "127.0.0.1:19133", "address to listen on")
 	server := flags.String("server", "127.0.0.1:19132", "address of the server")
+	cookies := flags.Bool("cookies", true, "ask clients to prove their address; some old ones don't know how")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	l, err := raknet.Listen(*listen)
+	l, err := raknet.ListenConfig{DisableCookies: !*cookies}.Listen(*listen)
 	if err != nil {
 		return err
 	}

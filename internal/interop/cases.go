@@ -67,34 +67,44 @@ var echoSizes = []struct {
 
 // Cases lists the conversations.
 func Cases() []Case {
-	cases := append(Basics(), Case{Name: "2 MB to the listener", Calm: true, Run: func(t testing.TB, e *Encounter) { large(t, e, e.Dialer, e.Listener) }},
-		Case{Name: "2 MB to the dialer", Calm: true, Run: func(t testing.TB, e *Encounter) { large(t, e, e.Listener, e.Dialer) }})
+	modes := Case{Name: "modes", Calm: true, Parts: []Part{
+		{Name: "2 MB to the listener", Run: func(t testing.TB, e *Encounter) { large(t, e, e.Dialer, e.Listener) }},
+		{Name: "2 MB to the dialer", Run: func(t testing.TB, e *Encounter) { large(t, e, e.Listener, e.Dialer) }},
+	}}
 	for mode, name := range []string{"unreliable", "unreliable sequenced", "reliable", "reliable ordered", "reliable sequenced"} {
-		cases = append(cases,
-			Case{Name: name + " to the listener", Calm: true, Run: func(t testing.TB, e *Encounter) { oneMode(t, e, e.Dialer, e.Listener, byte(mode)) }},
-			Case{Name: name + " to the dialer", Calm: true, Run: func(t testing.TB, e *Encounter) { oneMode(t, e, e.Listener, e.Dialer, byte(mode)) }})
+		modes.Parts = append(modes.Parts,
+			Part{Name: name + " to the listener", Run: func(t testing.TB, e *Encounter) { oneMode(t, e, e.Dialer, e.Listener, byte(mode)) }},
+			Part{Name: name + " to the dialer", Run: func(t testing.TB, e *Encounter) { oneMode(t, e, e.Listener, e.Dialer, byte(mode)) }})
 	}
-	return append(cases,
-		Case{Name: "channels to the listener", Calm: true, Run: func(t testing.TB, e *Encounter) { channels(t, e, e.Dialer, e.Listener) }},
-		Case{Name: "channels to the dialer", Calm: true, Run: func(t testing.TB, e *Encounter) { channels(t, e, e.Listener, e.Dialer) }},
+	modes.Parts = append(modes.Parts,
+		Part{Name: "channels to the listener", Run: func(t testing.TB, e *Encounter) { channels(t, e, e.Dialer, e.Listener) }},
+		Part{Name: "channels to the dialer", Run: func(t testing.TB, e *Encounter) { channels(t, e, e.Listener, e.Dialer) }})
+	return append(Basics(), modes,
 		Case{Name: "the dialer's last words", Calm: true, Run: func(t testing.TB, e *Encounter) { lastWords(t, e, e.Dialer, e.Listener) }},
 		Case{Name: "the listener's last words", Calm: true, Run: func(t testing.TB, e *Encounter) { lastWords(t, e, e.Listener, e.Dialer) }})
 }
 
-// Basics lists the conversations that are held over every path, those that every peer knows how to hold.
+// Basics lists the conversations that are held over every path, those that every peer knows how to hold. A peer may take a second of
+// processor time to start, so one connection serves as many of them as it can.
 func Basics() []Case {
-	echoes := Case{Name: "echo"}
+	talk := Case{Name: "talk", Parts: []Part{{Name: "handshake", Run: func(testing.TB, *Encounter) {}}}}
 	for _, s := range echoSizes {
-		echoes.Parts = append(echoes.Parts, Part{Name: "echo of " + s.name, Run: func(t testing.TB, e *Encounter) { echo(t, e, s.size) }})
+		talk.Parts = append(talk.Parts, Part{Name: "echo of " + s.name, Run: func(t testing.TB, e *Encounter) { echo(t, e, s.size) }})
 	}
+	talk.Parts = append(talk.Parts,
+		Part{Name: "the dialer closes", Run: func(t testing.TB, e *Encounter) { closes(t, e, e.Dialer, e.Listener) }})
+
+	linger := Case{Name: "linger", Slow: Full(), Parts: []Part{{Name: "100 messages a second both ways", Run: chatter}}}
+	if Full() {
+		linger.Parts = append(linger.Parts, Part{Name: "idle for 15 s", Run: idle})
+	}
+	linger.Parts = append(linger.Parts,
+		Part{Name: "the listener closes", Run: func(t testing.TB, e *Encounter) { closes(t, e, e.Listener, e.Dialer) }})
+
 	return []Case{
 		{Name: "ping", Apart: true, Run: ping},
-		{Name: "handshake", Run: func(testing.TB, *Encounter) {}},
-		echoes,
-		{Name: "100 messages a second both ways", Slow: Full(), Run: chatter},
-		{Name: "idle for 15 s", Slow: true, Run: idle},
-		{Name: "the dialer closes", Run: func(t testing.TB, e *Encounter) { closes(t, e, e.Dialer, e.Listener) }},
-		{Name: "the listener closes", Run: func(t testing.TB, e *Encounter) { closes(t, e, e.Listener, e.Dialer) }},
+		talk,
+		linger,
 		{Name: "the dialer dies", Slow: true, Mortal: true, Run: func(t testing.TB, e *Encounter) { dies(t, e, e.Dialer, e.Listener) }},
 		{Name: "the listener dies", Slow: true, Mortal: true, Run: func(t testing.TB, e *Encounter) { dies(t, e, e.Listener, e.Dialer) }},
 	}
@@ -108,6 +118,7 @@ func ping(t testing.TB, e *Encounter) {
 	if e.path.Loss > 0 {
 		tries = 6
 	}
+	within := e.within(handshakeBound) / time.Duration(tries)
 	for range tries {
 		e.Dialer = e.talk.Dialer.Ping(t, front)
 		select {
@@ -116,7 +127,7 @@ func ping(t testing.TB, e *Encounter) {
 				t.Fatalf("%s: got %v, want the data %q", e.who(e.Dialer), got, data)
 			}
 			return
-		case <-time.After(handshakeBound / time.Duration(tries)):
+		case <-time.After(within):
 		}
 	}
 	t.Fatalf("%s: no pong", e.who(e.Dialer))

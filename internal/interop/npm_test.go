@@ -3,6 +3,7 @@ package interop_test
 import (
 	"os"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,8 @@ const (
 	jsp      = "jsp-raknet"
 	rust     = "raknet-node"
 	serenity = "@serenityjs/raknet"
+
+	lossy = "lossy"
 )
 
 func nativePeer(t testing.TB) interop.Peer {
@@ -31,8 +34,12 @@ func jspPeer(t testing.TB) interop.Peer {
 func rustPeer(t testing.TB) interop.Peer {
 	t.Helper()
 	amd64(t, rust)
-	return interop.Node(t, rust, "rust.js")
+	return interop.Node(t, rust, "rust.js").With(rustHeap...)
 }
+
+// The addon gives the garbage collector of node 20 objects that it takes for damaged: the process ends at some collection of young
+// objects ("Check failed: Heap::InFromPage"). With this much room for them there is none while a conversation lasts.
+var rustHeap = []string{"--min-semi-space-size=256", "--max-semi-space-size=256"}
 
 func serenityPeer(t testing.TB) interop.Peer {
 	t.Helper()
@@ -54,31 +61,46 @@ const (
 	jspSequence = "it gives every sequenced message the sequencing index 0, so that a receiver drops all but the first"
 	jspWords    = "its disconnect overtakes what is still in its queue"
 	jspPong     = "it needs the length that Bedrock servers put before a pong's data; the original writes none"
+	jspForgets  = "it forgets a datagram once it was sent again: what is lost twice is lost for good"
+	jspOnce     = "it sends its connection request once, unreliably"
+	rustMode    = "its API sends ReliableOrdered on channel 0 only"
+	rustChannel = "it knows one ordering channel: the ordering indexes of all channels go into one queue"
+	rustOnce    = "it repeats neither its requests nor its connection request, and gives up"
 	// A disconnect sends one frame of the queue, which then is not the disconnect, and forgets the connection.
 	serenityWords = "its disconnect stays behind in the queue if anything waits there"
-	rustMode      = "its API sends ReliableOrdered on channel 0 only"
+	serenityLate  = "it acknowledges a datagram that comes late, and drops it"
 )
 
-var faults = []fault{
-	{listener: native, dialer: jsp, name: "ping", why: jspPong},
-	{listener: jsp, name: "unreliable sequenced to the dialer", why: jspSequence},
-	{listener: jsp, name: "reliable sequenced to the dialer", why: jspSequence},
-	{dialer: jsp, name: "unreliable sequenced to the listener", why: jspSequence},
-	{dialer: jsp, name: "reliable sequenced to the listener", why: jspSequence},
-	{listener: serenity, name: "the listener's last words", why: serenityWords},
-	{listener: jsp, name: "the listener's last words", why: jspWords},
-	{dialer: jsp, name: "the dialer's last words", why: jspWords},
-	{listener: rust, name: "unreliable to the dialer", why: rustMode},
-	{listener: rust, name: "unreliable sequenced to the dialer", why: rustMode},
-	{listener: rust, name: "reliable to the dialer", why: rustMode},
-	{listener: rust, name: "reliable sequenced to the dialer", why: rustMode},
-	{listener: rust, name: "channels to the dialer", why: rustMode},
-	{dialer: rust, name: "unreliable to the listener", why: rustMode},
-	{dialer: rust, name: "unreliable sequenced to the listener", why: rustMode},
-	{dialer: rust, name: "reliable to the listener", why: rustMode},
-	{dialer: rust, name: "reliable sequenced to the listener", why: rustMode},
-	{dialer: rust, name: "channels to the listener", why: rustMode},
+// of makes the faults of one reason.
+func of(f fault, names ...string) []fault {
+	var all []fault
+	for _, name := range names {
+		f.name = name
+		all = append(all, f)
+	}
+	return all
 }
+
+var faults = slices.Concat(
+	of(fault{listener: native, dialer: jsp, why: jspPong}, "ping"),
+	of(fault{listener: jsp, why: jspSequence}, "unreliable sequenced to the dialer", "reliable sequenced to the dialer"),
+	of(fault{dialer: jsp, why: jspSequence}, "unreliable sequenced to the listener", "reliable sequenced to the listener"),
+	of(fault{listener: jsp, why: jspWords}, "the listener's last words"),
+	of(fault{dialer: jsp, why: jspWords}, "the dialer's last words"),
+	of(fault{dialer: jsp, path: lossy, why: jspOnce}, "handshake"),
+	of(fault{listener: jsp, path: lossy, why: jspForgets}, "echo of 100 KB", "echo of 1 MB", "echo of 2 MB", "100 messages a second both ways"),
+	of(fault{dialer: jsp, path: lossy, why: jspForgets}, "echo of 100 KB", "echo of 1 MB", "echo of 2 MB", "100 messages a second both ways"),
+	of(fault{listener: rust, why: rustMode}, "unreliable to the dialer", "unreliable sequenced to the dialer", "reliable to the dialer",
+		"reliable sequenced to the dialer", "channels to the dialer"),
+	of(fault{listener: rust, why: rustChannel}, "channels to the listener"),
+	of(fault{dialer: rust, why: rustMode}, "unreliable to the listener", "unreliable sequenced to the listener", "reliable to the listener",
+		"reliable sequenced to the listener", "channels to the listener"),
+	of(fault{dialer: rust, why: rustChannel}, "channels to the dialer"),
+	of(fault{dialer: rust, path: lossy, why: rustOnce}, "handshake"),
+	of(fault{listener: serenity, why: serenityWords}, "the listener's last words"),
+	of(fault{listener: serenity, path: lossy, why: serenityLate}, "echo of 1500 bytes", "echo of 10 KB", "echo of 100 KB", "echo of 1 MB",
+		"echo of 2 MB", "100 messages a second both ways"),
+)
 
 // Some peers wait longer than ten seconds for a silent one.
 var patience = map[string]time.Duration{
@@ -124,7 +146,9 @@ func TestDialJSP(t *testing.T) {
 // The JavaScript client doesn't know cookies.
 func TestJSPDials(t *testing.T) {
 	t.Parallel()
-	interop.Run(t, pair(ours.Peer{NoCookies: true}, jspPeer(t)))
+	p := pair(ours.Peer{NoCookies: true}, jspPeer(t))
+	p.Tries = 3 // a slow answer makes it ask again, and then it takes the second answer for a new connection
+	interop.Run(t, p)
 }
 
 func TestDialRust(t *testing.T) {

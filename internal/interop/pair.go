@@ -24,6 +24,10 @@ type Pair struct {
 	// ListenerPatience and DialerPatience are how long each needs to notice that the other fell silent. 0: the ten seconds of the
 	// original.
 	ListenerPatience, DialerPatience time.Duration
+	// Stretch multiplies all bounds but those of patience. 0: 1.
+	Stretch int
+	// Tries is how often to try to connect, for peers whose handshake may fail for no fault of the path. 0: once.
+	Tries int
 	// PongFields is how many fields of a pong's data the listener takes from us, if it makes the others itself. 0: all.
 	PongFields int
 	// Between puts something between the dialer's relay and the listener's, such as a proxy: it gets the port of the latter and where
@@ -123,7 +127,7 @@ func (k *talk) one(t *testing.T, c Case) {
 				}
 				lost = true
 				if e == nil {
-					e = k.sit(t, c)
+					e = k.sit(lasting{t2, t}, c)
 				}
 				part.Run(t2, e)
 				lost = false
@@ -134,6 +138,20 @@ func (k *talk) one(t *testing.T, c Case) {
 		e.seat.leave()
 	}
 }
+
+// lasting lets what a part of a conversation makes last until all of it is over.
+type lasting struct {
+	testing.TB
+	whole testing.TB
+}
+
+func (l lasting) Cleanup(f func())           { l.whole.Cleanup(f) }
+func (l lasting) TempDir() string            { return l.whole.TempDir() }
+func (l lasting) Failed() bool               { return l.whole.Failed() }
+func (l lasting) Logf(f string, args ...any) { l.whole.Logf(f, args...) }
+func (l lasting) Error(args ...any)          { l.whole.Error(args...) }
+func (l lasting) Errorf(f string, a ...any)  { l.whole.Errorf(f, a...) }
+func (l lasting) Log(args ...any)            { l.whole.Log(args...) }
 
 // step runs a case unless a fault forbids it, and notes what came of it.
 func (k *talk) step(t *testing.T, name string, run func()) {
@@ -203,13 +221,32 @@ func (e *Encounter) listen(t testing.TB, o Options, calm bool) (front int, begin
 	}
 }
 
+// connect makes a connection, in as many tries as the pair may have.
 func (e *Encounter) connect(t testing.TB, o Options) {
 	t.Helper()
-	front, begin := e.listen(t, o, e.fault("handshake") != "")
-	e.Dialer = e.talk.Dialer.Dial(t, front, o)
-	e.await(t, e.Dialer, Connected, handshakeBound)
-	e.await(t, e.Listener, Connected, handshakeBound)
-	begin()
+	for try := max(1, e.Tries); ; try-- {
+		front, begin := e.listen(t, o, e.fault("handshake") != "")
+		e.Dialer = e.talk.Dialer.Dial(t, front, o)
+		if try > 1 && !(connected(e.Dialer, e.within(handshakeBound)) && connected(e.Listener, e.within(handshakeBound))) {
+			continue
+		}
+		if try == 1 {
+			e.await(t, e.Dialer, Connected, handshakeBound)
+			e.await(t, e.Listener, Connected, handshakeBound)
+		}
+		begin()
+		return
+	}
+}
+
+// connected waits until a link is connected or has failed to.
+func connected(l Link, within time.Duration) bool {
+	select {
+	case got := <-l.Events():
+		return got.Kind == Connected
+	case <-time.After(within):
+		return false
+	}
 }
 
 // who names the end of a connection in messages.
@@ -234,8 +271,9 @@ func (e *Encounter) patience(l Link) time.Duration {
 
 // within stretches a bound for paths on which things have to be said twice.
 func (e *Encounter) within(d time.Duration) time.Duration {
+	d *= time.Duration(max(1, e.Stretch))
 	if e.path.Loss > 0 {
-		return 2 * d
+		d *= 2
 	}
 	return d
 }

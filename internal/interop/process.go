@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 )
@@ -36,7 +37,7 @@ type Process struct {
 }
 
 // Node returns the peer that a script in the directory peers makes of an npm package.
-func Node(t testing.TB, pkg, script string) *Process {
+func Node(t testing.TB, pkg, script string, args ...string) *Process {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -47,7 +48,12 @@ func Node(t testing.TB, pkg, script string) *Process {
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", pkg)); err != nil {
 		Missing(t, pkg, "run npm ci in internal/interop/peers")
 	}
-	return &Process{name: pkg, command: []string{node, filepath.Join(dir, script)}}
+	return &Process{name: pkg, command: append([]string{node, filepath.Join(dir, script)}, args...)}
+}
+
+// With returns the same peer with options for node itself.
+func (p *Process) With(options ...string) *Process {
+	return &Process{name: p.name, command: slices.Concat(p.command[:1], options, p.command[1:])}
 }
 
 // Name is the name of the package.
@@ -60,7 +66,7 @@ func (p *Process) Listen(t testing.TB, o Options) (Link, int) {
 		o.Port = FreePort(t)
 	}
 	l.command(map[string]any{"cmd": "listen", "host": o.host(), "port": o.Port, "version": o.Version, "pong": o.Pong})
-	return l, Await(t, p.name, l, Ready, 10*time.Second).Port
+	return l, Await(t, p.name, l, Ready, time.Minute).Port
 }
 
 // Dial starts a process that dials.

@@ -32,6 +32,7 @@ type Report struct {
 const (
 	AsServer = "server"
 	AsClient = "client"
+	AsBoth   = "both"
 )
 
 type results struct {
