@@ -44,8 +44,7 @@ var proxies = []netip.Prefix{netip.MustParsePrefix("10.77.0.0/16")}
 type relay struct {
 	*world
 	header func(netip.AddrPort) []byte
-	first  bool // headers in front of the handshake alone
-	host   string
+	first  bool                                  // headers in front of the handshake alone
 	to     map[netip.AddrPort]*netsim.PacketConn // by client
 }
 
