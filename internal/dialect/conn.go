@@ -70,7 +70,6 @@ type Conn struct {
 
 	// The handshake.
 	connected bool
-	accepts   int
 	requested time.Time
 	pings     int
 
