@@ -25,9 +25,9 @@ type Limits struct {
 	// full for too long the connection ends with [ErrReceiveOverflow]. Default 4 MiB.
 	ReceiveBuffer int
 	// MaxFragments bounds how many datagrams one message may be cut into; Send
-	// refuses larger ones with [ErrMessageTooLarge]. Bedrock servers acknowledge and
-	// then lose messages of more than 2048 fragments, PocketMine ones of more than
-	// 127. Default 2048, which is 2.8 MiB at the largest MTU.
+	// refuses larger ones with [ErrMessageTooLarge]. Default: what PeerLimits say, by default
+	// 2048, which is 2.8 MiB at the largest MTU: Bedrock servers acknowledge and then lose
+	// larger ones.
 	MaxFragments int
 	// ReceiveFragments bounds the fragments of one message that the peer may send.
 	// Default 8192.
