@@ -43,15 +43,18 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "listening on %v for %s\n", l.Addr(), *server)
-	return (&proxy{listener: l, server: *server, out: out}).serve(ctx)
+	return (&proxy{listener: l, server: *server, anyVersion: !*cookies, out: out}).serve(ctx)
 }
 
 type proxy struct {
 	listener *raknet.Listener
 	server   string
-	refresh  time.Duration // between two pings of the server; 0: 5 seconds
-	out      io.Writer
-	mu       sync.Mutex // of out
+	// anyVersion: find out which version the server speaks, and don't ask for the
+	// client's. Without cookies nobody knows that one when the client is accepted.
+	anyVersion bool
+	refresh    time.Duration // between two pings of the server; 0: 5 seconds
+	out        io.Writer
+	mu         sync.Mutex // of out
 }
 
 // serve carries connections until ctx ends.
@@ -99,7 +102,11 @@ func (p *proxy) copyPong(ctx context.Context) {
 // carry connects a client to the server until one of them leaves.
 func (p *proxy) carry(ctx context.Context, client *raknet.Conn) {
 	defer client.Close()
-	upstream, err := raknet.Dialer{ProtocolVersion: client.ProtocolVersion()}.DialContext(ctx, p.server)
+	dialer := raknet.Dialer{ProtocolVersion: client.ProtocolVersion()}
+	if p.anyVersion {
+		dialer.ProtocolVersion = 0
+	}
+	upstream, err := dialer.DialContext(ctx, p.server)
 	if err != nil {
 		p.log(client, "cannot reach the server:", err)
 		return

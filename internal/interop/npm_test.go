@@ -58,14 +58,16 @@ func amd64(t testing.TB, name string) {
 type fault struct{ listener, dialer, path, name, why string }
 
 const (
-	jspSequence = "it gives every sequenced message the sequencing index 0, so that a receiver drops all but the first"
-	jspWords    = "its disconnect overtakes what is still in its queue"
-	jspPong     = "it needs the length that Bedrock servers put before a pong's data; the original writes none"
-	jspForgets  = "it forgets a datagram once it was sent again: what is lost twice is lost for good"
-	jspOnce     = "it sends its connection request once, unreliably"
-	rustMode    = "its API sends ReliableOrdered on channel 0 only"
-	rustChannel = "it knows one ordering channel: the ordering indexes of all channels go into one queue"
-	rustOnce    = "it repeats neither its requests nor its connection request, and gives up"
+	jspSequence  = "it gives every sequenced message the sequencing index 0, so that a receiver drops all but the first"
+	jspWords     = "its disconnect overtakes what is still in its queue"
+	jspPong      = "it needs the length that Bedrock servers put before a pong's data; the original writes none"
+	jspForgets   = "it forgets a datagram once it was sent again: what is lost twice is lost for good"
+	jspOnce      = "it sends its connection request once, unreliably"
+	rustMode     = "its API sends ReliableOrdered on channel 0 only"
+	rustChannel  = "it knows one ordering channel: the ordering indexes of all channels go into one queue"
+	rustSequence = "it doesn't know that the sequencing index begins anew after an ordered message, and drops what follows"
+	rustNever    = "its client never notices that the server fell silent"
+	rustOnce     = "it repeats neither its requests nor its connection request, and gives up"
 	// A disconnect sends one frame of the queue, which then is not the disconnect, and forgets the connection.
 	serenityWords = "its disconnect stays behind in the queue if anything waits there"
 	serenityLate  = "it acknowledges a datagram that comes late, and drops it"
@@ -92,6 +94,9 @@ var faults = slices.Concat(
 	of(fault{dialer: jsp, path: lossy, why: jspForgets}, "echo of 100 KB", "echo of 1 MB", "echo of 2 MB", "100 messages a second both ways"),
 	of(fault{listener: rust, why: rustMode}, "unreliable to the dialer", "unreliable sequenced to the dialer", "reliable to the dialer",
 		"reliable sequenced to the dialer", "channels to the dialer"),
+	of(fault{listener: rust, why: rustSequence}, "reliable sequenced to the listener"),
+	of(fault{dialer: rust, why: rustSequence}, "reliable sequenced to the dialer"),
+	of(fault{dialer: rust, why: rustNever}, "the listener dies"),
 	of(fault{listener: rust, why: rustChannel}, "channels to the listener"),
 	of(fault{dialer: rust, why: rustMode}, "unreliable to the listener", "unreliable sequenced to the listener", "reliable to the listener",
 		"reliable sequenced to the listener", "channels to the listener"),
@@ -106,7 +111,6 @@ var faults = slices.Concat(
 var patience = map[string]time.Duration{
 	native + " listening":   30 * time.Second, // the addon sets the time-out of servers
 	rust + " listening":     60 * time.Second,
-	rust + " dialing":       60 * time.Second,
 	serenity + " listening": 15 * time.Second,
 }
 
