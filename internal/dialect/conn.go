@@ -72,6 +72,7 @@ type Conn struct {
 	connected bool
 	requested time.Time
 	pings     int
+	controls  map[byte]int // if not nil: those that came, by first byte
 
 	Losses Losses
 	closed bool
@@ -449,6 +450,9 @@ func (c *Conn) ping() {
 
 // message takes one message, in its order.
 func (c *Conn) message(m Message) {
+	if id := protocol.ID(m.Data[0]); c.controls != nil && id.IsControl() {
+		c.controls[m.Data[0]]++
+	}
 	switch protocol.ID(m.Data[0]) {
 	case protocol.IDConnectedPing:
 		c.pong(int64(binary.BigEndian.Uint64(m.Data[1:])))
