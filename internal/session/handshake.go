@@ -105,8 +105,8 @@ func (c *Conn) incoming(now monotime.Time, b []byte) {
 	}
 	c.connect(now)
 	var p wire.NewIncomingConnection
-	if p.Parse(b) == nil && p.HasTimes && p.AcceptedTime == c.handshake.time {
-		c.proven()
+	if p.Parse(b) == nil && p.HasTimes && (p.AcceptedTime == c.handshake.time || p.Time == c.handshake.time) {
+		c.proven() // some write their own time first
 	} else if c.credit.bounded {
 		c.ping(now) // whose answer may show it yet
 	}

@@ -82,6 +82,9 @@ func (c *Conn) startKeepalive(now monotime.Time) {
 // that asks for an acknowledgement.
 func (c *Conn) pingDue() monotime.Time {
 	k := &c.keepalive
+	if c.credit.bounded {
+		return k.lastPing.Add(proofInterval)
+	}
 	quiet := min(k.lastSent, k.lastHeard).Add(c.timing.Ping)
 	if grid := c.timing.Ping / pingSlots; c.side == Server && grid > 0 {
 		quiet = quiet.Add(-grid)
@@ -91,7 +94,7 @@ func (c *Conn) pingDue() monotime.Time {
 }
 
 func (c *Conn) armPing() {
-	if c.timing.Ping > 0 {
+	if c.timing.Ping > 0 || c.credit.bounded {
 		c.timers.set(timerPing, c.pingDue())
 	}
 }

@@ -1,6 +1,10 @@
 package session
 
-import "github.com/raknet-go/raknet/internal/monotime"
+import (
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+)
 
 const (
 	// amplification is how many bytes leave for one that came, to an address that
@@ -9,6 +13,9 @@ const (
 	// requestCredit is what a client's request 2 is worth beyond the reply 2 that it
 	// got: three times the shortest, less the reply, rounded down.
 	requestCredit = 64
+	// proofInterval is how long after a ping the next leaves to a connected client that has
+	// not proven its address, whatever else passes. Arbitrary.
+	proofInterval = time.Second
 )
 
 // credit bounds what a server sends to a client whose address is unproven, so that
@@ -41,12 +48,19 @@ func (k *credit) overdrawn() bool { return k.bounded && k.left <= 0 }
 // unproven it is made unpredictable, so that who echoes it has seen it: then the client
 // receives at its address, as after a cookie. Nothing else that a client sends needs to have seen
 // anything: numbers of datagrams to acknowledge, too, can be guessed. (Clients write the
-// time back as it came; of those that do not, some answer the ping that follows, and to the
-// others no more goes than three times what they send.)
+// time back as it came; those that do not answer one of the pings that follow, and if they garble
+// those, too, no more goes to them than three times what they send.)
 func (c *Conn) secretTime(at monotime.Time) int64 { return c.millis(at) ^ int64(c.nonce) }
 
 // proven lifts the bound on what is sent.
-func (c *Conn) proven() { c.credit.lift() }
+func (c *Conn) proven() {
+	if !c.credit.bounded {
+		return
+	}
+	c.credit.lift()
+	c.timers.stop(timerPing)
+	c.armPing()
+}
 
 // deadline is when the connection must be looked at: while nothing may leave, the
 // engine's deadlines, which would be in the past, do not count.

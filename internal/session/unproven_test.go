@@ -115,26 +115,66 @@ func TestUnprovenClientThatGuessesStaysBound(t *testing.T) {
 	}
 }
 
-// Some clients write times of their own into the 0x13. Their answer to a ping is as good.
-func TestUnprovenClientThatAnswersAPingIsServed(t *testing.T) {
+// One widely used client writes the two times of the 0x13 one place too late.
+func TestUnprovenClientThatEchoesTheTimeElsewhereIsServed(t *testing.T) {
 	r := newRig(t, Config{Side: Server, Unproven: true, Nonce: 0xdecade})
 	r.send(protocol.ReliableOrdered, request(1))
-	r.send(protocol.ReliableOrdered, incoming())
-	if r.State() != Connected || !r.credit.bounded {
+	p := wire.NewIncomingConnection{Internal: 20, AcceptedTime: 1, Time: r.acceptedTime()}
+	r.send(protocol.ReliableOrdered, p.Append(nil))
+	if r.State() != Connected || r.credit.bounded {
 		t.Fatalf("server is %v, bound: %t", r.State(), r.credit.bounded)
 	}
-	asked := false
-	for _, b := range r.out {
+}
+
+// answerPings answers the pings that the rig recorded, and returns how many there were.
+func (r *rig) answerPings() (n int) {
+	out := r.out
+	r.out = nil
+	for _, b := range out {
 		for _, m := range messagesIn(b) {
 			var p wire.ConnectedPing
 			if p.Parse(m) == nil {
-				asked = true
+				n++
 				r.send(protocol.Unreliable, (&wire.ConnectedPong{PingTime: p.Time, Time: 9}).Append(nil))
 			}
 		}
 	}
-	if !asked || r.credit.bounded {
-		t.Fatalf("asked: %t, bound: %t", asked, r.credit.bounded)
+	return n
+}
+
+// Some clients write times of their own into the 0x13. Their answer to a ping is as good, and if it
+// is lost there is another, also while there is much to send.
+func TestUnprovenClientThatAnswersAPingIsServed(t *testing.T) {
+	for _, lost := range []int{0, 1, 3} {
+		r := newRig(t, Config{Side: Server, Unproven: true, Nonce: 0xdecade, Timing: Timing{Ping: -1}})
+		r.send(protocol.ReliableOrdered, request(1))
+		r.send(protocol.ReliableOrdered, incoming())
+		if r.State() != Connected || !r.credit.bounded {
+			t.Fatalf("server is %v, bound: %t", r.State(), r.credit.bounded)
+		}
+		burden := func() {
+			_ = r.Send(r.now, &arq.Message{Payload: append([]byte{0xfe}, make([]byte, 999)...), Reliability: protocol.ReliableOrdered})
+			r.send(protocol.Unreliable, append([]byte{0xfe}, make([]byte, 99)...))
+			r.after(proofInterval / 10)
+		}
+		for range lost {
+			for range 11 {
+				burden()
+			}
+			r.out = nil
+		}
+		n := r.answerPings()
+		for tries := 0; n == 0 && tries < 15; tries++ {
+			burden()
+			n = r.answerPings()
+		}
+		if n == 0 || r.credit.bounded {
+			t.Fatalf("%d pings, bound: %t", n, r.credit.bounded)
+		}
+		r.after(10 * proofInterval)
+		if n := r.answerPings(); n != 0 {
+			t.Fatalf("%d pings although there is nothing left to prove", n)
+		}
 	}
 }
 
