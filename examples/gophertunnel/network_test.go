@@ -1,0 +1,83 @@
+package gophertunnel_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/raknet-go/raknet"
+	_ "github.com/raknet-go/raknet/examples/gophertunnel"
+	"github.com/sandertv/gophertunnel/minecraft"
+	"github.com/sandertv/gophertunnel/minecraft/protocol/packet"
+)
+
+// Example is a server and a player of gophertunnel, whose transport is this library.
+func Example() {
+	server, err := minecraft.ListenConfig{
+		AuthenticationDisabled: true,
+		StatusProvider:         minecraft.NewStatusProvider("over raknet-go", ""),
+	}.Listen("raknet", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	go func() {
+		c, err := server.Accept()
+		if err != nil {
+			return
+		}
+		player := c.(*minecraft.Conn)
+		if err := player.StartGame(minecraft.GameData{WorldName: "a world"}); err != nil {
+			return
+		}
+		_ = player.WritePacket(&packet.Text{TextType: packet.TextTypeRaw, Message: "welcome"})
+		for { // until the player leaves
+			if _, err := player.ReadPacket(); err != nil {
+				return
+			}
+		}
+	}()
+
+	player, err := minecraft.DialTimeout("raknet", server.Addr().String(), time.Minute)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer player.Close()
+	if err := player.DoSpawn(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(player.GameData().WorldName)
+	for {
+		p, err := player.ReadPacket()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if text, ok := p.(*packet.Text); ok {
+			fmt.Println(text.Message)
+			return
+		}
+	}
+	// Output:
+	// a world
+	// welcome
+}
+
+// The adapter is what answers pings.
+func TestPingsAreAnsweredByThisLibrary(t *testing.T) {
+	server, err := minecraft.ListenConfig{
+		AuthenticationDisabled: true, StatusProvider: minecraft.NewStatusProvider("over raknet-go", ""),
+	}.Listen("raknet", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	data, err := raknet.PingTimeout(server.Addr().String(), 20*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", data)
+}
