@@ -37,7 +37,7 @@ func Dial(h Habits, pc net.PacketConn, to netip.AddrPort) *Client {
 	go func() {
 		defer close(c.done)
 		c.tick()
-		loop(c.pc, func(b []byte, from netip.AddrPort) {
+		loop(c.pc, c.h.Slow, func(b []byte, from netip.AddrPort) {
 			if from == to {
 				c.take(b)
 			}

@@ -60,6 +60,7 @@ type Habits struct {
 	Empties  bool          // ACKs without a record leave at every tick
 	First1   bool          // of an ACK that came only the first number is looked at
 	Resend   time.Duration // how long an unacknowledged datagram is waited for; 0: 300 ms
+	Slow     time.Duration // how long it takes for each datagram that came
 
 	// Pings.
 

@@ -44,7 +44,7 @@ func Peers() []Habits {
 		},
 		// A server that looks at no ACK, and numbers all its datagrams alike.
 		Habits{
-			Name: "PieRakNet", Version: 11, Addresses: 10, FlagBits: 4, OneNumber: true, AckAfter: 50 * time.Millisecond, Close: CloseSilence,
+			Name: "PieRakNet", Version: 11, Addresses: 10, FlagBits: 4, OneNumber: true, AckAfter: 50 * time.Millisecond, Slow: 50 * time.Millisecond, Close: CloseSilence,
 		},
 		// A server whose 10 is unreliable, which takes one number from each ACK and sends the others
 		// again after eight seconds.

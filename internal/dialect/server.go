@@ -38,7 +38,7 @@ func (s *Server) Wait() { <-s.done }
 
 func (s *Server) run() {
 	defer close(s.done)
-	loop(s.pc, func(b []byte, from netip.AddrPort) { s.take(b, from) }, func() {
+	loop(s.pc, s.h.Slow, func(b []byte, from netip.AddrPort) { s.take(b, from) }, func() {
 		for _, c := range s.All {
 			c.tick()
 		}
@@ -46,21 +46,23 @@ func (s *Server) run() {
 }
 
 // loop gives what comes to take, and calls tick now and then, until pc is closed.
-func loop(pc net.PacketConn, take func(b []byte, from netip.AddrPort), tickAll func()) {
+func loop(pc net.PacketConn, slow time.Duration, take func(b []byte, from netip.AddrPort), tickAll func()) {
 	buf := make([]byte, 4096)
 	next := time.Now().Add(tick)
 	for {
 		_ = pc.SetReadDeadline(next)
 		n, from, err := pc.ReadFrom(buf)
-		if e, ok := err.(net.Error); ok && e.Timeout() {
-			next = time.Now().Add(tick)
-			tickAll()
-			continue
-		} else if err != nil {
+		e, ok := err.(net.Error)
+		if err != nil && !(ok && e.Timeout()) {
 			return
 		}
-		if u, ok := from.(*net.UDPAddr); ok && n > 0 {
+		if u, ok := from.(*net.UDPAddr); ok && err == nil && n > 0 {
 			take(bytes.Clone(buf[:n]), u.AddrPort())
+			time.Sleep(slow)
+		}
+		if !time.Now().Before(next) {
+			next = time.Now().Add(tick)
+			tickAll()
 		}
 	}
 }
