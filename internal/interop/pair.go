@@ -14,6 +14,8 @@ type Pair struct {
 	Listener, Dialer Peer
 	Version          byte // the protocol version to use when the peers don't find a common one by themselves
 
+	// Ours says which of the two sends by this library, if not the one that is called "ours".
+	Ours Side
 	// Row and Role say where the results belong in the table. Empty: the peer that is not this library, "as a server" or "as a client".
 	Row, Role string
 	// Fault returns what is wrong with a peer when a case cannot work over a path because of it, and "" otherwise. A pair whose
@@ -195,7 +197,10 @@ type Encounter struct {
 // nothing is lost until begin is called.
 func (e *Encounter) listen(t testing.TB, o Options, calm bool) (front int, begin func()) {
 	t.Helper()
-	ours := Side{Listener: e.talk.Listener.Name() == OursName, Dialer: e.talk.Dialer.Name() == OursName}
+	ours := e.Ours
+	if ours == (Side{}) {
+		ours = Side{Listener: e.talk.Listener.Name() == OursName, Dialer: e.talk.Dialer.Name() == OursName}
+	}
 	if e.Between != nil {
 		ours = Side{Dialer: true}
 	}
