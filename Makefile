@@ -111,18 +111,41 @@ bench-net: ## compare with kcp-go and quic-go over real sockets and bad links: d
 bench-net-quick: ## the same in less than 3 min: fewer runs, fewer links, nothing written
 	cd internal/benchnet && $(GO) run . -v -quick
 
+.PHONY: attack
+attack: ## attack a listener with real sessions, and a dialer, and write what it cost into docs/SECURITY.md (9 min of both cores)
+	$(GO) run ./internal/attack -v -write .
+
+.PHONY: attack-quick
+attack-quick: ## the same in less than a minute: fewer rates, nothing written, no judgement of what depends on the machine
+	$(GO) run ./internal/attack -quick
+
 .PHONY: nested
-nested: ## vet and test the modules of bench-net and bench, which have dependencies of their own
+nested: ## vet and test the modules that have dependencies of their own
 	cd internal/benchnet && $(GO) vet ./... && $(GO) test ./...
 	cd internal/bench && $(GO) vet ./... && $(GO) test ./...
+	cd examples/gophertunnel && $(GO) vet ./... && $(GO) test ./...
+
+# Every peer at once: most of the time they wait for each other.
+define talk_to_peers
+@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; export RAKNET_INTEROP=require RAKNET_INTEROP_RESULTS=$$dir; pids=""; failed=0; \
+for m in . goraknet gophertunnel; do \
+	(cd internal/interop/$$m && $(GO) test -count=1 -parallel 256 -timeout 20m ./...) & pids="$$pids $$!"; \
+done; \
+for pid in $$pids; do wait $$pid || failed=1; done; [ $$failed = 0 ] || exit 1; \
+$(GO) run ./internal/interop/table -results "$$dir"
+endef
 
 .PHONY: interop
-interop: peers ## talk to other implementations; needs node, npm and tshark, and fails without them
-	RAKNET_INTEROP=require $(GO) test -count=1 ./internal/interop/...
-	cd internal/interop/goraknet && RAKNET_INTEROP=require $(GO) test -count=1 ./...
+interop: peers ## talk to other implementations, and compare with docs/INTEROP.md; needs node, npm and tshark, and fails without them
+	$(talk_to_peers) -check
+
+.PHONY: interop-table
+interop-table: peers ## the same, but write docs/INTEROP.md anew
+	$(talk_to_peers)
 
 .PHONY: peers
-peers: internal/interop/peers/node_modules ## fetch the other implementations that run in node
+peers: internal/interop/peers/node_modules ## fetch the other implementations, those that run in node and those in Go
+	@for m in internal/interop/goraknet internal/interop/gophertunnel examples/gophertunnel; do (cd $$m && $(GO) mod download) || exit 1; done
 
 internal/interop/peers/node_modules: internal/interop/peers/package-lock.json
 	cd internal/interop/peers && npm ci --no-audit --no-fund

@@ -45,7 +45,8 @@ const (
 
 // budget is what a session may take whose limit of this kind is full. With none it may be any of them.
 func budget(b forge.Bound) int64 {
-	const reassembly, held, unread, unacked = 8 << 20, 12 << 20, 4 << 20, 16 << 20
+	// The defaults of raknet.Limits; the send buffer grows as far as acknowledgements allow.
+	const reassembly, held, unread, unacked = 8 << 20, 20 << 20, 4 << 20, 20 << 20
 	switch b {
 	case forge.Reassembly:
 		return reassembly
