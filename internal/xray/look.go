@@ -97,24 +97,28 @@ func spoken(all []Version) byte {
 	return 0
 }
 
+// stamp is the time in pings.
+const stamp = 0x5ca1ab1e
+
 func (e *eye) ping(guid int64) error {
-	const stamp = 0x5ca1ab1e
 	question := wire.UnconnectedPing{Time: stamp, HasGUID: true, GUID: guid}
-	return e.ask(question.Append(nil), func(b []byte, rtt time.Duration) bool {
-		var p wire.UnconnectedPong
-		if p.Parse(b) != nil {
-			return false
-		}
-		pong := Pong{GUID: p.GUID, Data: append([]byte{}, p.Data...), Size: len(b), TimeKept: p.Time == stamp, RoundTrip: rtt}
-		switch rest := len(b) - 17 - wire.MagicSize; {
-		case rest > len(p.Data):
-			pong.Form = FormLength
-		case rest > 0:
-			pong.Form = FormRaw
-		}
-		e.Pong = &pong
-		return true
-	})
+	return e.ask(question.Append(nil), e.readPong)
+}
+
+// readPong reads an answer to a ping, and reports whether it is one.
+func (e *eye) readPong(b []byte, rtt time.Duration) bool {
+	var p wire.UnconnectedPong
+	if p.Parse(b) != nil {
+		return false
+	}
+	e.Pong = &Pong{GUID: p.GUID, Data: append([]byte{}, p.Data...), Size: len(b), TimeKept: p.Time == stamp, RoundTrip: rtt}
+	switch rest := len(b) - 17 - wire.MagicSize; {
+	case rest > len(p.Data):
+		e.Pong.Form = FormLength
+	case rest > 0:
+		e.Pong.Form = FormRaw
+	}
+	return true
 }
 
 // opening is the answer to a request 1, seen as one to its version and to its size.
