@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,6 +169,17 @@ func TestRustDials(t *testing.T) {
 }
 
 // The package is a server and has no client.
+func TestSerenityHasNoClient(t *testing.T) {
+	if !interop.Full() {
+		t.Skip("make interop asks")
+	}
+	exports := serenityPeer(t).(*interop.Process).Exports(t)
+	if !slices.Contains(exports, "Server") || slices.ContainsFunc(exports, func(s string) bool { return strings.Contains(s, "Client") }) {
+		t.Fatalf("the package exports %q", exports)
+	}
+	interop.Absent(t, serenity, interop.AsClient, "the package is a server and has no client")
+}
+
 func TestDialSerenity(t *testing.T) {
 	t.Parallel()
 	p := pair(serenityPeer(t), ours.Peer{})

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -54,6 +56,18 @@ func Node(t testing.TB, pkg, script string, args ...string) *Process {
 // With returns the same peer with options for node itself.
 func (p *Process) With(options ...string) *Process {
 	return &Process{name: p.name, command: slices.Concat(p.command[:1], options, p.command[1:])}
+}
+
+// Exports lists what the package offers.
+func (p *Process) Exports(t testing.TB) []string {
+	t.Helper()
+	cmd := exec.Command(p.command[0], "-p", "Object.keys(require("+strconv.Quote(p.name)+")).join()")
+	cmd.Dir = filepath.Dir(p.command[len(p.command)-1])
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), ",")
 }
 
 // Name is the name of the package.

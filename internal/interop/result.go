@@ -43,18 +43,17 @@ type results struct {
 // newResults makes the results of a pair over a path, and writes them when t ends if somebody asked for that.
 func newResults(t testing.TB, p Pair, path Path) *results {
 	r := &results{report: Report{Peer: p.Row, Role: p.Role, Path: path.Name}}
-	peer, role := p.Listener.Name(), AsServer
-	if peer == OursName {
-		peer, role = p.Dialer.Name(), AsClient
-	}
-	if r.report.Peer == "" {
-		r.report.Peer = peer
-	}
-	if r.report.Role == "" {
-		r.report.Role = role
-	}
 	dir := os.Getenv(ResultsVariable)
-	if dir == "" || (p.Row == "" && p.Listener.Name() != OursName && p.Dialer.Name() != OursName) {
+	switch {
+	case p.Row != "":
+	case p.Listener.Name() == OursName:
+		r.report.Peer, r.report.Role = p.Dialer.Name(), AsClient
+	case p.Dialer.Name() == OursName:
+		r.report.Peer, r.report.Role = p.Listener.Name(), AsServer
+	default:
+		return r // the peers among themselves
+	}
+	if dir == "" {
 		return r
 	}
 	t.Cleanup(func() {
@@ -81,4 +80,16 @@ func (r *results) note(name string, result Result) {
 	defer r.mu.Unlock()
 	result.Case = name
 	r.report.Results = append(r.report.Results, result)
+}
+
+// Absent notes that a peer does not exist in a role: none of the cases that every peer is asked for can be held.
+func Absent(t testing.TB, peer, role, why string) {
+	for _, path := range []Path{Clean, Lossy} {
+		r := newResults(t, Pair{Row: peer, Role: role, Cases: Basics()}, path)
+		for _, name := range names(Basics()) {
+			if name != Dissected {
+				r.note(name, Result{Fault: why})
+			}
+		}
+	}
 }
