@@ -81,6 +81,45 @@ func converse(w *world, c *raknet.Conn, lossy bool) {
 	}
 }
 
+// sequence says what only counts while it is new, one after the other on a link that loses nothing, and
+// hears all of it again, in order. (The peers here do not drop what is old themselves.)
+func sequence(w *world, c *raknet.Conn) {
+	for _, mode := range []raknet.Reliability{raknet.UnreliableSequenced, raknet.ReliableSequenced} {
+		const total = 10
+		for i := range total {
+			_, err := c.Send(w.Context(), []byte{0xfe, byte(i)}, raknet.SendOptions{Reliability: mode, Channel: 2})
+			require.NoError(w, err)
+			w.pass(100 * time.Millisecond)
+			if i == total/2 { // the numbering begins again
+				_, err := c.Send(w.Context(), []byte{0xfe, 0xff}, raknet.SendOptions{Reliability: raknet.ReliableOrdered, Channel: 2})
+				require.NoError(w, err)
+				w.pass(100 * time.Millisecond)
+			}
+		}
+		last, came, ordered := -1, 0, 0
+		for {
+			patience, cancel := context.WithTimeout(w.Context(), 3*time.Second)
+			m, err := c.Receive(patience)
+			cancel()
+			if err != nil {
+				break
+			}
+			require.Len(w, m.Data, 2)
+			if m.Data[1] == 0xff {
+				require.Equal(w, raknet.ReliableOrdered, m.Reliability)
+				ordered++
+				continue
+			}
+			require.Equal(w, mode, m.Reliability)
+			require.Greater(w, int(m.Data[1]), last, "older after newer")
+			last = int(m.Data[1])
+			came++
+		}
+		require.Equal(w, 1, ordered)
+		require.Equal(w, total, came)
+	}
+}
+
 // end makes the peer close, in whatever way it has.
 func end(w *world, c *raknet.Conn, h dialect.Habits) {
 	_, err := c.Write([]byte(dialect.Bye))
@@ -146,6 +185,9 @@ func TestForeignServers(t *testing.T) {
 					require.Equal(w, pong.GUID, c.GUID())
 					require.LessOrEqual(w, c.MTU(), 1492)
 					converse(w, c, p.lossy || h.OneNumber)
+					if !p.lossy && !h.NoTopBit && !h.OneNumber && h.Name != "JRakNet" { // which leaves the sequencing index out
+						sequence(w, c)
+					}
 					end(w, c, h)
 					w.pass(time.Second)
 					require.NoError(w, pc.Close())
@@ -194,6 +236,9 @@ func TestForeignClients(t *testing.T) {
 						require.Equal(w, h.Version, c.ProtocolVersion())
 					}
 					converse(w, c, p.lossy || h.OneNumber)
+					if !p.lossy && !h.NoTopBit && !h.OneNumber && h.Name != "JRakNet" { // which leaves the sequencing index out
+						sequence(w, c)
+					}
 					end(w, c, h)
 					w.pass(time.Second)
 					require.NoError(w, pc.Close())
