@@ -43,7 +43,7 @@ func (c *Conn) deliver(now monotime.Time, d *arq.Delivery) {
 	case c.state == Handshaking && c.side == Client && id == protocol.IDConnectionAttemptFailed:
 		d.Release()
 		c.end(now, ErrRefused, false)
-	case c.state == Handshaking:
+	case c.state == Handshaking && !c.credit.proving:
 		c.hold(now, d)
 	case c.state == Closing: // nobody reads any more
 		d.Release()

@@ -100,16 +100,19 @@ func (c *Conn) accepted(now monotime.Time, b []byte) {
 
 // incoming handles a 0x13: a server that answered a 0x09 is connected by it.
 func (c *Conn) incoming(now monotime.Time, b []byte) {
-	if c.side != Server || c.state != Handshaking || c.handshake.replies == 0 || !plausibleIncoming(b) {
+	if c.side != Server || c.state != Handshaking || c.handshake.replies == 0 || c.credit.proving || !plausibleIncoming(b) {
+		return
+	}
+	var p wire.NewIncomingConnection
+	// Some clients write a time of their own first.
+	if p.Parse(b) == nil && p.HasTimes && (p.AcceptedTime == c.handshake.time || p.Time == c.handshake.time) {
+		c.proven()
+	}
+	if c.credit.bounded {
+		c.awaitProof(now)
 		return
 	}
 	c.connect(now)
-	var p wire.NewIncomingConnection
-	if p.Parse(b) == nil && p.HasTimes && (p.AcceptedTime == c.handshake.time || p.Time == c.handshake.time) {
-		c.proven() // some write their own time first
-	} else if c.credit.bounded {
-		c.ping(now) // whose answer may show it yet
-	}
 }
 
 // plausibleIncoming reports whether b can be a whole 0x13. Peers write 0, 1, 10 or
@@ -131,7 +134,7 @@ func plausibleIncoming(b []byte) bool {
 
 // connect enters Connected.
 func (c *Conn) connect(now monotime.Time) {
-	c.state = Connected
+	c.state, c.credit.proving = Connected, false
 	c.connectedDue = true
 	c.timers.stop(timerHandshake)
 	c.timers.stop(timerRequest)

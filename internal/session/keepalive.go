@@ -82,9 +82,6 @@ func (c *Conn) startKeepalive(now monotime.Time) {
 // that asks for an acknowledgement.
 func (c *Conn) pingDue() monotime.Time {
 	k := &c.keepalive
-	if c.credit.bounded {
-		return k.lastPing.Add(proofInterval)
-	}
 	quiet := min(k.lastSent, k.lastHeard).Add(c.timing.Ping)
 	if grid := c.timing.Ping / pingSlots; c.side == Server && grid > 0 {
 		quiet = quiet.Add(-grid)
@@ -94,7 +91,7 @@ func (c *Conn) pingDue() monotime.Time {
 }
 
 func (c *Conn) armPing() {
-	if c.timing.Ping > 0 || c.credit.bounded {
+	if c.timing.Ping > 0 {
 		c.timers.set(timerPing, c.pingDue())
 	}
 }
@@ -200,6 +197,10 @@ func (c *Conn) fire(now monotime.Time) {
 		return
 	}
 	if c.timers.due(timerPing, now) {
+		if c.credit.proving {
+			c.askForProof(now)
+			return
+		}
 		if c.pingDue() <= now {
 			c.ping(now)
 		}

@@ -13,9 +13,13 @@ const (
 	// requestCredit is what a client's request 2 is worth beyond the reply 2 that it
 	// got: three times the shortest, less the reply, rounded down.
 	requestCredit = 64
-	// proofInterval is how long after a ping the next leaves to a connected client that has
-	// not proven its address, whatever else passes. Arbitrary.
+	// proofDelay is how long after a 0x13 that proves nothing a ping asks for the proof: at least one
+	// client loses what it sends first when it has to answer in that moment. proofInterval
+	// is how long it is until the next, and proofPings how many there are before the connection
+	// opens without. All are arbitrary.
+	proofDelay    = 200 * time.Millisecond
 	proofInterval = time.Second
+	proofPings    = 3
 )
 
 // credit bounds what a server sends to a client whose address is unproven, so that
@@ -26,6 +30,7 @@ const (
 // for the next. The zero value is no bound.
 type credit struct {
 	bounded bool
+	proving bool // the handshake is over but for the proof of the client's address
 	left    int
 }
 
@@ -47,19 +52,38 @@ func (k *credit) overdrawn() bool { return k.bounded && k.left <= 0 }
 // secretTime is the time in what a peer is asked to echo. Towards a client whose address is
 // unproven it is made unpredictable, so that who echoes it has seen it: then the client
 // receives at its address, as after a cookie. Nothing else that a client sends needs to have seen
-// anything: numbers of datagrams to acknowledge, too, can be guessed. (Clients write the
-// time back as it came; those that do not answer one of the pings that follow, and if they garble
-// those, too, no more goes to them than three times what they send.)
+// anything: numbers of datagrams to acknowledge, too, can be guessed.
 func (c *Conn) secretTime(at monotime.Time) int64 { return c.millis(at) ^ int64(c.nonce) }
+
+// awaitProof keeps a connection in its handshake whose client sent a 0x13 without the time of
+// the 0x10, as some do: a ping asks once more. Opened at once, what the application has to send
+// would use up what may be sent, and the ping could not leave. What the client sends meanwhile
+// is kept as on an open connection. A client that garbles pings, too, is let in
+// in the end, and no more goes to it than three times what it sends.
+func (c *Conn) awaitProof(now monotime.Time) {
+	c.credit.proving = true
+	c.keepalive.lastPing = now.Add(proofDelay - proofInterval)
+	c.timers.set(timerPing, now.Add(proofDelay))
+}
+
+// askForProof sends the next of these pings. The connection opens when they were in vain.
+func (c *Conn) askForProof(now monotime.Time) {
+	if c.keepalive.pingsSent >= proofPings {
+		c.connect(now)
+		return
+	}
+	c.ping(now)
+	c.timers.set(timerPing, now.Add(proofInterval))
+}
 
 // proven lifts the bound on what is sent.
 func (c *Conn) proven() {
-	if !c.credit.bounded {
-		return
-	}
+	proving := c.credit.proving
 	c.credit.lift()
-	c.timers.stop(timerPing)
-	c.armPing()
+	if proving {
+		c.timers.stop(timerPing)
+		c.connect(c.now)
+	}
 }
 
 // deadline is when the connection must be looked at: while nothing may leave, the

@@ -100,6 +100,7 @@ func TestUnprovenClientThatGuessesStaysBound(t *testing.T) {
 		p := wire.NewIncomingConnection{Internal: 20, AcceptedTime: guess, Time: 2}
 		say(r.datagram(protocol.ReliableOrdered, p.Append(nil)))
 	}
+	r.after(proofDelay + proofPings*proofInterval)
 	if r.State() != Connected {
 		t.Fatalf("server is %v", r.State())
 	}
@@ -143,38 +144,49 @@ func (r *rig) answerPings() (n int) {
 }
 
 // Some clients write times of their own into the 0x13. Their answer to a ping is as good, and if it
-// is lost there is another, also while there is much to send.
+// is lost there is another. What they send meanwhile waits.
 func TestUnprovenClientThatAnswersAPingIsServed(t *testing.T) {
-	for _, lost := range []int{0, 1, 3} {
+	for lost := range proofPings {
 		r := newRig(t, Config{Side: Server, Unproven: true, Nonce: 0xdecade, Timing: Timing{Ping: -1}})
 		r.send(protocol.ReliableOrdered, request(1))
 		r.send(protocol.ReliableOrdered, incoming())
-		if r.State() != Connected || !r.credit.bounded {
-			t.Fatalf("server is %v, bound: %t", r.State(), r.credit.bounded)
-		}
-		burden := func() {
-			_ = r.Send(r.now, &arq.Message{Payload: append([]byte{0xfe}, make([]byte, 999)...), Reliability: protocol.ReliableOrdered})
-			r.send(protocol.Unreliable, append([]byte{0xfe}, make([]byte, 99)...))
-			r.after(proofInterval / 10)
+		r.send(protocol.ReliableOrdered, incoming())
+		for range 2 * heldMessages {
+			r.send(protocol.Reliable, append([]byte{0xfe}, make([]byte, 99)...))
 		}
 		for range lost {
-			for range 11 {
-				burden()
-			}
+			r.after(proofInterval)
 			r.out = nil
 		}
-		n := r.answerPings()
-		for tries := 0; n == 0 && tries < 15; tries++ {
-			burden()
-			n = r.answerPings()
+		if r.State() != Handshaking || !r.credit.bounded || len(r.messages) > 0 {
+			t.Fatalf("server is %v, bound: %t, %d messages", r.State(), r.credit.bounded, len(r.messages))
 		}
-		if n == 0 || r.credit.bounded {
-			t.Fatalf("%d pings, bound: %t", n, r.credit.bounded)
+		r.after(proofInterval)
+		if n := r.answerPings(); n == 0 || r.State() != Connected || r.credit.bounded {
+			t.Fatalf("server is %v after %d pings, bound: %t", r.State(), n, r.credit.bounded)
+		}
+		if len(r.messages) != 2*heldMessages {
+			t.Fatalf("%d messages", len(r.messages))
 		}
 		r.after(10 * proofInterval)
 		if n := r.answerPings(); n != 0 {
 			t.Fatalf("%d pings although there is nothing left to prove", n)
 		}
+	}
+}
+
+// Who never proves anything is let in, and stays bound.
+func TestUnprovenClientThatAnswersNothingIsLetIn(t *testing.T) {
+	r := newRig(t, Config{Side: Server, Unproven: true, Nonce: 0xdecade})
+	r.send(protocol.ReliableOrdered, request(1))
+	r.send(protocol.ReliableOrdered, incoming())
+	r.after(proofDelay + (proofPings-1)*proofInterval)
+	if r.State() != Handshaking || r.count(protocol.IDConnectedPing) != proofPings {
+		t.Fatalf("server is %v after %d pings", r.State(), r.count(protocol.IDConnectedPing))
+	}
+	r.after(proofInterval)
+	if r.State() != Connected || !r.credit.bounded {
+		t.Fatalf("server is %v, bound: %t", r.State(), r.credit.bounded)
 	}
 }
 
