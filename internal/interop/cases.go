@@ -10,7 +10,7 @@ const (
 	handshakeBound = 15 * time.Second
 	messageBound   = 20 * time.Second
 	bulkBound      = 60 * time.Second
-	closeBound     = 10 * time.Second
+	closeBound     = 20 * time.Second
 	// usualPatience is the ten seconds after which the original gives up on a silent peer.
 	usualPatience = 10 * time.Second
 	// deathSlack is what a loaded machine and a peer's coarse clock may add to somebody's patience.

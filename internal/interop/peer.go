@@ -135,7 +135,7 @@ func AwaitEnd(t testing.TB, who string, l Link, within time.Duration) (before []
 				t.Fatalf("%s: waiting for the end, got: %v", who, e)
 			}
 		case <-timer.C:
-			t.Fatalf("%s: did not notice the end of the connection within %v", who, within)
+			t.Fatalf("%s: did not notice the end of the connection within %v, but got %d messages", who, within, len(before))
 		}
 	}
 }
