@@ -267,7 +267,7 @@ func TestHostileVectorsDamaged(t *testing.T) {
 	player := hostile.Player{T: t, Scope: hostile.NewScope(t), Drops: strikeBurst / 2}
 	prints := hostile.NewFingerprints(
 		"Engine.stats", "Conn.controls", "keepalive.pongsSent", "keepalive.pongsHeld", // these only count
-		"Conn.strikes", "Conn.strangeAt", "credit.left", // what a dropped datagram costs
+		"Conn.strikes", "Conn.strangeAt", "Conn.stranger", "credit.left", // what a dropped datagram costs
 		"keepalive.lastHeard", "Engine.refused", "reassembler.last") // what one that was refused for want of room may change
 	player.Subject = &damagedSession{play: &player, prints: prints, now: &hostile.Instant{TB: t}}
 	bystander := hostile.NewBystander(t, &calmSession{now: &hostile.Instant{TB: t}, prints: hostile.NewFingerprints()}, 200)

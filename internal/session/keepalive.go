@@ -48,7 +48,8 @@ type keepalive struct {
 	pingsSent    uint32
 	pongsSent    uint32
 	pongsHeld    uint32
-	nextPing     uint8 // slot in pings
+	nextPing     uint8  // slot in pings
+	seenAt       uint16 // when a datagram came whose number was near the one before, see strange.go
 }
 
 func (k *keepalive) init(now monotime.Time) {

@@ -120,17 +120,18 @@ type Conn struct {
 
 	toldAt       monotime.Time // when the peer was last told of the end
 	controls     uint64        // control messages that arrived: not the application's
+	nonce        uint32        // 0: the peer's address is proven, or nobody cares
+	newest       uint32        // where the peer's numbers are, see strange.go
+	stranger     uint32        // the number of the last datagram that may be somebody else's
+	strangeAt    uint16        // when that came
+	mtu          uint16
 	side         Side
 	state        State
 	version      byte
-	mtu          uint16
-	nonce        uint32 // 0: the peer's address is proven, or nobody cares
-	newest       uint32 // the highest number of the peer's datagrams, see strange.go
-	strangeAt    uint32 // when a datagram came that may be somebody else's
-	doubt        doubt  // whether a disconnect waits to be believed
-	connectedDue bool   // EventConnected was not taken yet
-	closedDue    bool   // EventClosed was not taken yet
-	byeSent      bool   // Closing: the 0x15 is queued
+	doubt        doubt // whether a disconnect waits to be believed
+	connectedDue bool  // EventConnected was not taken yet
+	closedDue    bool  // EventClosed was not taken yet
+	byeSent      bool  // Closing: the 0x15 is queued
 }
 
 // Init makes c a fresh connection at time now. A client queues its connection
@@ -170,7 +171,10 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 		return arq.VerdictIgnored
 	}
 	c.credit.earn(len(data))
-	near := c.near(now, data)
+	place := c.place(now, data)
+	if place == elsewhere {
+		return c.eng.Refuse(now, data)
+	}
 	v := c.eng.Receive(now, b, data)
 	c.collect(now)
 	if c.state >= Closed {
@@ -182,11 +186,11 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 	switch {
 	case v.Alive():
 		c.heard(now)
-		c.follow(data)
+		c.follow(now, data, place)
 		if c.doubt != noDoubt && v != arq.VerdictDuplicate {
 			c.reassure()
 		}
-	case v == arq.VerdictMalformed && near && !c.besieged(now):
+	case v == arq.VerdictMalformed && place == here && !c.besieged(now):
 		// Not so an ACK of what was never sent, though it is a violation as well: whoever
 		// forges our address makes an honest peer send those, and they cost little.
 		if !c.strikes.take(now, strikeInterval, strikeBurst) {

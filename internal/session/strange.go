@@ -18,41 +18,88 @@ const (
 	// nearNumbers is how far from the newest of the peer's datagrams a number may lie without being
 	// strange. Loss of more at once only means that a disconnect takes a moment longer.
 	nearNumbers = 64
-	// siegeTime is for how long one strange datagram counts, in units of strangeUnit. Somebody who
+	// lateNumbers is how far behind the newest a datagram may come late. As far as the
+	// engine remembers numbers; beyond, it takes what is reliable without knowing whether it came.
+	lateNumbers = 4096
+	// leftNumbers is how far behind the peer may be left by a forged jump, the longest that the engine
+	// takes, and leftTime how long it must not have been seen where it was, in units of strangeUnit,
+	// before it is looked for there.
+	leftNumbers = 50_000 + lateNumbers
+	leftTime    = 2
+	// siegeTime is for how long one strange datagram counts, in the same units. Somebody who
 	// guesses gets one attempt in that time, of which one in 130,000 is near.
 	siegeTime = 10
-	// strangeUnit is the precision with which the time of the last one is kept, about a second.
+	// strangeUnit is the precision with which these times are kept, about a second.
 	strangeUnit = 1 << 30
 	// doubtTime is how long a peer has to show that it lives after somebody said that it left.
 	doubtTime = time.Second
 )
 
-// near reports whether the number of a datagram is one that the peer could use now; one that is
-// not is noted as strange. ACKs and NACKs have no number, and so tell nothing.
-func (c *Conn) near(now monotime.Time, data []byte) bool {
+// place is what the number of a datagram says about its sender.
+type place uint8
+
+const (
+	nowhere   place = iota // an ACK or a NACK, which has none
+	here                   // it is near the peer's newest
+	moved                  // it is near the strange one before, which a guess is not
+	somewhere              // it may be the peer's
+	elsewhere              // it is not, and must be dropped
+)
+
+// place judges the number of a datagram, and notes one that is strange.
+//
+// The engine takes the reliable frames of the oldest datagrams, since a forged jump can make the
+// peer's own ones old. But of guesses at a reliable index one in 2000 is one that the peer will
+// use, and the peer's frame would then be taken for a copy, so that its channel waits for ever. So
+// what lies far behind is dropped, unless the peer is not seen any more where it was.
+func (c *Conn) place(now monotime.Time, data []byte) place {
 	if len(data) < wire.DatagramHeaderSize || data[0]&0xe0 != 0x80 {
-		return false
+		return nowhere
 	}
-	if (wire.Uint24(data[1:])-c.newest+nearNumbers)&wire.Mask24 <= 2*nearNumbers {
-		return true
+	n := wire.Uint24(data[1:])
+	if (n-c.newest+nearNumbers)&wire.Mask24 <= 2*nearNumbers {
+		return here
 	}
-	c.strangeAt = uint32(now/strangeUnit) + 1
-	return false
+	follows := (n-c.stranger-1)&wire.Mask24 < nearNumbers
+	c.strangeAt, c.stranger = siegeClock(now), n
+	behind := (c.newest - n) & wire.Mask24
+	switch {
+	case follows:
+		return moved
+	case behind <= lateNumbers || behind >= 1<<23 || behind <= leftNumbers && c.unseen(now):
+		return somewhere
+	}
+	return elsewhere
 }
 
-// follow notes the number of a datagram that was taken.
-func (c *Conn) follow(data []byte) {
-	if len(data) < wire.DatagramHeaderSize || data[0]&0xe0 != 0x80 {
+// follow notes where the peer is, from a datagram that was taken. A single one far ahead says nothing: the
+// engine takes such guesses of a connection that rests.
+func (c *Conn) follow(now monotime.Time, data []byte, p place) {
+	if p == nowhere {
 		return
 	}
-	if n := wire.Uint24(data[1:]); (n-c.newest)&wire.Mask24 < 1<<23 {
+	n := wire.Uint24(data[1:])
+	ahead := (n - c.newest) & wire.Mask24
+	switch {
+	case p == somewhere && (!c.unseen(now) || ahead > lateNumbers && ahead < 1<<23):
+		return
+	case p == here && ahead > nearNumbers: // a little late
+	default:
 		c.newest = n
 	}
+	c.keepalive.seenAt = siegeClock(now)
 }
+
+// unseen reports whether nothing came for some time from where the peer was.
+func (c *Conn) unseen(now monotime.Time) bool { return siegeClock(now)-c.keepalive.seenAt >= leftTime }
+
+// siegeClock is the time in units of strangeUnit. It wraps after 19 hours, which may make
+// something strange of old look new for some seconds. It is never zero.
+func siegeClock(now monotime.Time) uint16 { return max(uint16(now/strangeUnit), 1) }
 
 // besieged reports whether somebody else may be writing the peer's address on datagrams.
 func (c *Conn) besieged(now monotime.Time) bool {
-	return c.strangeAt != 0 && uint32(now/strangeUnit)+1-c.strangeAt <= siegeTime
+	return c.strangeAt != 0 && siegeClock(now)-c.strangeAt <= siegeTime
 }
 
 // doubt is what became of a disconnect that somebody else may have sent.

@@ -113,6 +113,68 @@ func TestASiegeIsForgotten(t *testing.T) {
 	require.ErrorIs(t, r.closedWith(), ErrDisconnected)
 }
 
+// A guessed reliable index that the peer has not used yet would make its frame a copy, and its channel wait
+// for ever.
+func TestAGuessedIndexHoldsNobodyUp(t *testing.T) {
+	random := dice(t, 9)
+	r := connectedServer(t, Config{})
+	for i := range 20_000 { // for half of them the engine would look at the index, and of those some are soon used
+		f := wire.Frame{Reliability: protocol.ReliableOrdered, Reliable: random.Uint32() & wire.Mask24, Order: random.Uint32() & wire.Mask24}
+		number := random.Uint32() & wire.Mask24
+		if (number-r.number)&wire.Mask24 <= 4096 {
+			continue // that one in 4096 is not told from the peer's
+		}
+		r.raw(append(wire.AppendFrameHeader(wire.AppendDatagramHeader(nil, wire.FrameSetID, number), &f, 1), 0xfe))
+		if i%4 == 0 {
+			r.send(protocol.ReliableOrdered, []byte{0xfe, byte(i)})
+			require.Len(t, r.messages, 1, "message %d", i)
+		}
+		r.forget()
+	}
+}
+
+// A forged jump puts the peer far behind, where the engine knows nothing of its datagrams any more. It goes on
+// all the same, although somebody else goes on guessing.
+func TestAForgedJumpLeavesThePeerWhereItIs(t *testing.T) {
+	r := connectedServer(t, Config{})
+	for jump := range uint32(5) {
+		r.after(2 * time.Second)
+		r.forget()
+		number := r.number + 20_000 + 45_000*jump
+		r.raw(append(wire.AppendFrameHeader(wire.AppendDatagramHeader(nil, wire.FrameSetID, number), &wire.Frame{}, 1), 0xfe))
+		require.Len(t, r.messages, 1, "the jump was taken")
+		for i := range byte(10) {
+			r.raw(goodbye(r.number+1<<22, protocol.Unreliable))
+			r.send(protocol.ReliableOrdered, []byte{0xfe, i})
+			require.Len(t, r.messages, int(2+i))
+		}
+	}
+	require.Equal(t, Connected, r.State())
+}
+
+// Who was not heard for a while may have gone on anywhere, also far behind what was forged; and if
+// it goes on in order, it is believed at once.
+func TestAPeerIsFoundWhereItGoesOn(t *testing.T) {
+	r := connectedServer(t, Config{})
+	for range 2 * nearNumbers {
+		r.raw(r.datagram(protocol.Unreliable, []byte{0xfe}))
+	}
+	require.Equal(t, Connected, r.State())
+	r.newest += 30_000 // as if it had been led astray
+	r.forget()
+	r.send(protocol.ReliableOrdered, []byte{0xfe, 1})
+	require.Empty(t, r.messages, "one alone may be a guess")
+	r.order-- // what was dropped is sent again
+	r.reliable--
+	r.send(protocol.ReliableOrdered, []byte{0xfe, 1})
+	require.Len(t, r.messages, 1)
+	r.newest += 30_000
+	r.after((leftTime + 1) * strangeUnit)
+	r.raw(goodbye(r.number+1<<22, protocol.Unreliable))
+	r.send(protocol.ReliableOrdered, []byte{0xfe, 2})
+	require.Len(t, r.messages, 2)
+}
+
 func TestForgedGarbageEndsNothing(t *testing.T) {
 	random := dice(t, 8)
 	r := connectedServer(t, Config{})
