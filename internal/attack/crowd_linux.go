@@ -55,9 +55,10 @@ type crowd struct {
 }
 
 type realSession struct {
-	conn  *raknet.Conn
-	heard atomic.Int64 // when the message was sent whose echo came last, since the crowd began
-	dead  bool         // its end was told
+	conn   *raknet.Conn
+	heard  atomic.Int64 // when the message was sent whose echo came last, since the crowd began
+	dead   bool         // its end was told
+	silent bool         // it did not answer when it was checked
 }
 
 func (c *crowd) obey(o *Order) (Answer, error) {
@@ -88,7 +89,10 @@ func (c *crowd) close() {
 // mend replaces sessions that ended and returns the addresses of all.
 func (c *crowd) mend() (a Answer, err error) {
 	for i, s := range c.sessions {
-		if s == nil || s.conn.Context().Err() != nil {
+		if s != nil && s.silent {
+			s.conn.Close() // it was counted, and must not be counted again
+		}
+		if s == nil || s.silent || s.conn.Context().Err() != nil {
 			if c.sessions[i], err = c.join(); err != nil {
 				return a, err
 			}
@@ -225,6 +229,9 @@ func (c *crowd) check() Answer {
 		if silent == 0 || time.Now().After(until) {
 			break
 		}
+	}
+	for _, s := range c.sessions {
+		s.silent = silent > 0 && s.conn.Context().Err() == nil && s.heard.Load() < now
 	}
 	return Answer{Crowd: &Crowd{Silent: silent, Lost: c.lost()}}
 }

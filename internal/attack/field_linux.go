@@ -141,7 +141,7 @@ func (f *field) attack(s *Spec) (r Row, err error) {
 		}
 	}
 	r.measured(f, a, b, after, done.Attack, during.Crowd, checked.Crowd)
-	if len(r.Lost) > 0 {
+	if len(r.Lost)+r.Silent > 0 {
 		mended, err := f.crowd.order(Order{Op: "mend"})
 		if err != nil {
 			return r, err
