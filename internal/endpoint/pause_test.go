@@ -163,3 +163,73 @@ func TestTheLastOfAFlowLeavesWithoutAnAck(t *testing.T) {
 		})
 	}
 }
+
+// A user who holds a lock during Write and takes it in the handler must not meet himself.
+func TestAPausingSenderCallsNobody(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.net.SetDefault(near)
+		client, server := r.pair()
+		lock := make(chan struct{}, 1) // for which waiting is waiting in virtual time
+		got := 0
+		client.Handle(func(Message) {
+			lock <- struct{}{}
+			got++
+			<-lock
+		})
+		echo := start(func() error {
+			for range 3000 {
+				if _, err := server.ReadPacket(); err != nil {
+					return err
+				}
+				if _, err := server.Write([]byte("\xfe")); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for range 3000 {
+			lock <- struct{}{}
+			_, err := client.Write(message(1000, 0xfe))
+			<-lock
+			require.NoError(t, err)
+		}
+		require.NoError(t, echo.wait())
+		time.Sleep(time.Second)
+		lock <- struct{}{}
+		require.Equal(t, 3000, got)
+	})
+}
+
+// Both ends read and write at once: whoever reads the socket serves the other.
+func TestAPausingSenderDoesNotKeepItsReaderWaiting(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.net.SetDefault(near)
+		client, server := r.pair()
+		var all []*result
+		for _, c := range []*Conn{client, server} {
+			all = append(all, start(func() error {
+				for range 3000 {
+					if _, err := c.Write(message(1000, 0xfe)); err != nil {
+						return err
+					}
+				}
+				return nil
+			}), start(func() error {
+				for range 3000 {
+					if _, err := c.ReadPacket(); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+		}
+		begin := time.Now()
+		for _, a := range all {
+			require.NoError(t, a.wait())
+		}
+		require.Less(t, time.Since(begin), time.Second)
+		t.Log("# and a sender who has nothing more to say leaves the socket to those who read")
+		r.write(server, "\xfelast")
+		require.Equal(t, "\xfelast", r.read(client))
+	})
+}
