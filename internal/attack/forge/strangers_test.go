@@ -120,7 +120,7 @@ func TestACookieIsFollowed(t *testing.T) {
 	r := wire.OpenReply1{GUID: 1, Security: true, Cookie: 0xdeadbeef, MTU: 400}
 	var p wire.OpenRequest2
 	require.NoError(t, p.Parse(stranger(t, "half-open").Follow(r.Append(nil), nil), true))
-	require.EqualValues(t, 0xdeadbeef, p.Cookie)
+	require.Equal(t, uint32(0xdeadbeef), p.Cookie)
 	require.Equal(t, 400, p.MTU)
 	require.Empty(t, FollowCookie([]byte("no reply"), nil))
 }
