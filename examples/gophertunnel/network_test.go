@@ -61,9 +61,44 @@ func Example() {
 			return
 		}
 	}
-	// Output:
-	// a world
-	// welcome
+}
+
+// A player joins and spawns. A server of gophertunnel that gets an answer before it says that it expects one puts it aside for ever, so a
+// player may have to try again.
+func TestAPlayerSpawns(t *testing.T) {
+	server, err := minecraft.ListenConfig{
+		AuthenticationDisabled: true, StatusProvider: minecraft.NewStatusProvider("over raknet-go", ""),
+	}.Listen("raknet", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	go func() {
+		for {
+			c, err := server.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _ = c.(*minecraft.Conn).StartGame(minecraft.GameData{WorldName: "a world"}) }()
+		}
+	}()
+	for range 5 {
+		player, err := minecraft.DialTimeout("raknet", server.Addr().String(), 10*time.Second)
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		defer player.Close()
+		if err := player.DoSpawnTimeout(10 * time.Second); err != nil {
+			t.Log(err)
+			continue
+		}
+		if name := player.GameData().WorldName; name != "a world" {
+			t.Fatalf("the world is called %q", name)
+		}
+		return
+	}
+	t.Fatal("the player did not spawn")
 }
 
 // The adapter is what answers pings.

@@ -194,7 +194,7 @@ func large(t testing.TB, e *Encounter, from, to Link) {
 // oneMode sends some messages in one mode. On a loopback nothing gets lost, but an unreliable message may, and a sequenced one is
 // passed over when a newer one has been delivered; so of those only the order is certain, and that some arrive.
 func oneMode(t testing.TB, e *Encounter, from, to Link, mode byte) {
-	b := Burst{Size: 300, Seed: 0x30de0000, Count: 40, Reliability: mode}
+	b := Burst{Size: 300, Seed: 0x30de0000 + uint32(mode)<<8, Count: 40, Reliability: mode}
 	from.Send(b)
 	switch mode {
 	case reliable:

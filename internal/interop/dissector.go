@@ -137,6 +137,9 @@ func Dissect(dir string, port uint16, datagrams []Datagram) ([]Sight, error) {
 	return sights, nil
 }
 
+// CapturesVariable names the environment variable with the directory into which the captures of failed conversations are written.
+const CapturesVariable = "RAKNET_INTEROP_CAPTURES"
+
 // Dissected is the name under which it is told that the dissector agrees.
 const Dissected = "what we send is read alike by a packet dissector"
 
@@ -145,6 +148,15 @@ const Dissected = "what we send is read alike by a packet dissector"
 func (k *talk) dissect(t testing.TB) {
 	if !Full() {
 		return
+	}
+	if dir := os.Getenv(CapturesVariable); dir != "" && t.Failed() {
+		all, _ := k.capture.Datagrams()
+		var pcap bytes.Buffer
+		if err := WritePcap(&pcap, all); err != nil {
+			t.Error(err)
+		} else if err := os.WriteFile(filepath.Join(dir, k.results.report.fileName()+".pcap"), pcap.Bytes(), 0o644); err != nil {
+			t.Error(err)
+		}
 	}
 	datagrams := k.sent()
 	if !Tshark() || len(datagrams) == 0 {

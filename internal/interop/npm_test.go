@@ -67,8 +67,9 @@ const (
 	rustMode     = "its API sends ReliableOrdered on channel 0 only"
 	rustChannel  = "it knows one ordering channel: the ordering indexes of all channels go into one queue"
 	rustSequence = "it doesn't know that the sequencing index begins anew after an ordered message, and drops what follows"
+	rustTwice    = "it delivers a Reliable message twice that is sent twice, as a slow machine makes us do"
 	rustNever    = "its client never notices that the server fell silent"
-	rustOnce     = "it repeats neither its requests nor its connection request, and gives up"
+	rustOnce     = "it repeats a lost request after two seconds, and gives up after ten"
 	// A disconnect sends one frame of the queue, which then is not the disconnect, and forgets the connection.
 	serenityWords = "its disconnect stays behind in the queue if anything waits there"
 	serenityLate  = "it acknowledges a datagram that comes late, and drops it"
@@ -95,6 +96,8 @@ var faults = slices.Concat(
 	of(fault{dialer: jsp, path: lossy, why: jspForgets}, "echo of 100 KB", "echo of 1 MB", "echo of 2 MB", "100 messages a second both ways"),
 	of(fault{listener: rust, why: rustMode}, "unreliable to the dialer", "unreliable sequenced to the dialer", "reliable to the dialer",
 		"reliable sequenced to the dialer", "channels to the dialer"),
+	of(fault{listener: rust, why: rustTwice}, "reliable to the listener"),
+	of(fault{dialer: rust, why: rustTwice}, "reliable to the dialer"),
 	of(fault{listener: rust, why: rustSequence}, "reliable sequenced to the listener"),
 	of(fault{dialer: rust, why: rustSequence}, "reliable sequenced to the dialer"),
 	of(fault{dialer: rust, why: rustNever}, "the listener dies"),

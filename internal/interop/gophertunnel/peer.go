@@ -29,6 +29,13 @@ type Peer struct {
 // Name is the label.
 func (p Peer) Name() string { return p.Label }
 
+// joinBound is how long a player tries to join.
+const joinBound = 10 * time.Second
+
+// Tries is how often a player should try to join. A server of gophertunnel sends the start of the game and only then says what it expects as
+// an answer: an answer that is fast enough is put aside for ever, though it was read, and neither side goes on.
+const Tries = 5
+
 // world is the name by which a player knows that the game has started.
 const world = "interop"
 
@@ -68,7 +75,7 @@ func (p Peer) Listen(t testing.TB, o interop.Options) (interop.Link, int) {
 func (p Peer) Dial(t testing.TB, port int, o interop.Options) interop.Link {
 	mortal, kill := mortals(o)
 	link := interop.NewLocalLink(t, kill)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), joinBound)
 	t.Cleanup(cancel)
 	go func() {
 		var c *minecraft.Conn
