@@ -125,6 +125,12 @@ func (f *field) attack(s *Spec) (r Row, err error) {
 	if err != nil {
 		return r, err
 	}
+	for until := time.Now().Add(endTime); s.MustEnd != "" && b.Ends[s.MustEnd] == a.Ends[s.MustEnd] && time.Now().Before(until); {
+		time.Sleep(20 * time.Millisecond) // the application learns of the end a moment after the attacker
+		if b, err = f.look(false); err != nil {
+			return r, err
+		}
+	}
 	after := b
 	if !s.Brief {
 		if after, err = f.look(true); err != nil {
@@ -150,6 +156,9 @@ func (f *field) attack(s *Spec) (r Row, err error) {
 	}
 	return r, nil
 }
+
+// endTime is how long an application may take to notice that a session has ended.
+const endTime = 5 * time.Second
 
 // forgedSessions is how many sessions are the victims of those who forge addresses.
 const forgedSessions = 8

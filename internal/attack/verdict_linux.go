@@ -35,9 +35,9 @@ const (
 	mostHalfOpen = 4096
 	// halfOpenMemory is what one of them may take.
 	halfOpenMemory = 4 << 10
-	// memorySlack is by how much the memory of a session may exceed its budget, for what
-	// the runtime adds to what is kept, and memoryFree what nobody counts.
-	memorySlack = 1.25
+	// memorySlack is by how much the memory of a session may exceed its budget: a message of a full datagram
+	// lies in a buffer of 2 KiB and is charged for its length. memoryFree is what nobody counts.
+	memorySlack = 1.6
 	memoryFree  = 2 << 20
 	// runtimeMemory is what a process needs beside what GOMEMLIMIT counts: the program itself.
 	runtimeMemory = 16 << 20
