@@ -256,6 +256,9 @@ func (c *client) flood(o *Order, count uint64) (sent, bytes uint64) {
 	step := *o
 	for began := time.Now(); !c.gone() && time.Since(began) < o.Time && (o.Count == 0 || sent < count); {
 		step.Time = min(o.Time-time.Since(began), 20*time.Millisecond)
+		if o.Rate > 0 { // in which there must be some datagrams
+			step.Time = max(step.Time, 5*time.Second/time.Duration(o.Rate))
+		}
 		var left uint64
 		if o.Count > 0 {
 			left = count - sent

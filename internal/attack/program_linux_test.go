@@ -49,6 +49,9 @@ func TestNoAttackDoesHarm(t *testing.T) {
 		if r.Kind != byServer && r.Arrived > 0 {
 			arrived++
 		}
+		if r.Kind != byServer && r.Sent == 0 {
+			t.Errorf("%s: nothing was sent", r.title())
+		}
 	})
 	require.NoError(t, err)
 	floods, err := smallPlan().floods()
