@@ -50,7 +50,7 @@ func TestEveryHarmIsFound(t *testing.T) {
 		"a shut door":          {byStranger, func(r *Row) { r.Failed = 1 }, reqJoin},
 		"a slow door":          {byStranger, func(r *Row) { r.Slowest = 2 * time.Second }, reqJoin},
 		"too much resent":      {byPeer, func(r *Row) { r.Resent = 1.1 }, reqResent},
-		"a fat session":        {byPeer, func(r *Row) { r.Fills, r.Heap = forge.Unread, 8<<20 }, reqMemory},
+		"a fat session":        {byPeer, func(r *Row) { r.Fills, r.Heap = forge.Unread, 9<<20 }, reqMemory},
 		"no end":               {byPeer, func(r *Row) { r.MustEnd = "an error" }, reqEnds},
 		"a dead dialer":        {byServer, func(*Row) {}, reqVictim},
 		"a fat dialer":         {byServer, func(r *Row) { r.Dial = &Dial{Clear: true, Peak: 90 << 20} }, reqVictimMemory},
