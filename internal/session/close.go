@@ -78,6 +78,9 @@ func (c *Conn) closeExpired(now monotime.Time) {
 // disconnected handles the peer's 0x15. Messages before it on its channel were
 // delivered; whatever comes after is dropped.
 func (c *Conn) disconnected(now monotime.Time) {
+	if c.credit.proving {
+		c.connect(now) // it has nothing to prove any more, and what it said is to be read
+	}
 	cause := ErrDisconnected
 	if c.state == Closing && c.byeSent {
 		cause = ErrClosed // both sides closed at once, and ours had arrived in full

@@ -62,7 +62,7 @@ func (c *Conn) secretTime(at monotime.Time) int64 { return c.millis(at) ^ int64(
 // in the end, and no more goes to it than three times what it sends.
 func (c *Conn) awaitProof(now monotime.Time) {
 	c.credit.proving = true
-	c.keepalive.lastPing = now.Add(proofDelay - proofInterval)
+	c.timers.stop(timerHandshake) // the pings end it soon enough
 	c.timers.set(timerPing, now.Add(proofDelay))
 }
 

@@ -175,6 +175,21 @@ func TestUnprovenClientThatAnswersAPingIsServed(t *testing.T) {
 	}
 }
 
+// A client that says something and leaves before it was asked for a proof is heard all the same.
+func TestUnprovenClientThatLeavesAtOnceIsHeard(t *testing.T) {
+	r := newRig(t, Config{Side: Server, Unproven: true, Nonce: 0xdecade})
+	r.send(protocol.ReliableOrdered, request(1))
+	r.send(protocol.ReliableOrdered, incoming())
+	r.send(protocol.ReliableOrdered, []byte("\xfehello"))
+	if r.State() != Handshaking {
+		t.Fatalf("server is %v", r.State())
+	}
+	r.send(protocol.ReliableOrdered, []byte{byte(protocol.IDDisconnect)})
+	if r.State() != Closed || len(r.messages) != 1 || len(r.events) != 2 || r.events[0].Kind != EventConnected {
+		t.Fatalf("server is %v with %q and %v", r.State(), r.messages, r.events)
+	}
+}
+
 // Who never proves anything is let in, and stays bound.
 func TestUnprovenClientThatAnswersNothingIsLetIn(t *testing.T) {
 	r := newRig(t, Config{Side: Server, Unproven: true, Nonce: 0xdecade})
