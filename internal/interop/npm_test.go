@@ -54,6 +54,14 @@ func amd64(t testing.TB, name string) {
 	}
 }
 
+// full leaves a peer to make interop. Of those in node, the original alone is played with by every go test: the others mind a slow machine.
+func full(t *testing.T) {
+	t.Helper()
+	if !interop.Full() {
+		t.Skip("make interop plays this")
+	}
+}
+
 // A fault is something that a peer in a role cannot do, with the conversation in which it shows. No listener or dialer means any, no
 // path both.
 type fault struct{ listener, dialer, path, name, why string }
@@ -148,12 +156,14 @@ func TestOriginalDials(t *testing.T) {
 // The JavaScript server speaks version 10 only: dialing it includes being told so and trying again.
 func TestDialJSP(t *testing.T) {
 	t.Parallel()
+	full(t)
 	interop.Run(t, pair(jspPeer(t), ours.Peer{}))
 }
 
 // The JavaScript client doesn't know cookies.
 func TestJSPDials(t *testing.T) {
 	t.Parallel()
+	full(t)
 	p := pair(ours.Peer{NoCookies: true}, jspPeer(t))
 	p.Tries = 3 // a slow answer makes it ask again, and then it takes the second answer for a new connection
 	interop.Run(t, p)
@@ -161,6 +171,7 @@ func TestJSPDials(t *testing.T) {
 
 func TestDialRust(t *testing.T) {
 	t.Parallel()
+	full(t)
 	p := pair(rustPeer(t), ours.Peer{})
 	p.PongFields = 1 // the addon takes a text for pongs, and answers with one of its own
 	interop.Run(t, p)
@@ -168,6 +179,7 @@ func TestDialRust(t *testing.T) {
 
 func TestRustDials(t *testing.T) {
 	t.Parallel()
+	full(t)
 	interop.Run(t, pair(ours.Peer{NoCookies: true}, rustPeer(t)))
 }
 
@@ -185,6 +197,7 @@ func TestSerenityHasNoClient(t *testing.T) {
 
 func TestDialSerenity(t *testing.T) {
 	t.Parallel()
+	full(t)
 	p := pair(serenityPeer(t), ours.Peer{})
 	p.PongFields = 4 // the rest are the server's own
 	interop.Run(t, p)
