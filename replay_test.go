@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/raknet-go/raknet"
 	"github.com/raknet-go/raknet/internal/captures"
 	"github.com/raknet-go/raknet/internal/dialect"
+	"github.com/raknet-go/raknet/internal/netsim"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
@@ -24,10 +26,19 @@ type recorded struct {
 	request1, reply1 []byte
 	request2, reply2 []byte
 	frames           []captures.Datagram // its frame sets
+	times            map[string]bool     // those of the 10s of the other side, as 8 bytes
 }
 
 // connections splits a recording. The frames of each begin with a datagram 0 that is not the last one again.
 func connections(c captures.Capture, fromClient bool) (all []recorded) {
+	times := map[string]bool{}
+	for _, d := range c.Datagrams {
+		for _, f := range frames(d.Data) {
+			if f.Payload[0] == byte(protocol.IDConnectionRequestAccepted) && !f.Split && d.FromClient != fromClient {
+				times[string(f.Payload[len(f.Payload)-8:])] = true
+			}
+		}
+	}
 	var dials []recorded
 	var dial recorded
 	for _, d := range c.Datagrams {
@@ -51,6 +62,7 @@ func connections(c captures.Capture, fromClient bool) (all []recorded) {
 		if number, _, _ := wire.ParseDatagramHeader(d.Data); number == 0 && !slices.Equal(zero, d.Data) {
 			zero = d.Data
 			all = append(all, dials[len(all)])
+			all[len(all)-1].times = times
 		}
 		r := &all[len(all)-1]
 		r.frames = append(r.frames, d)
@@ -70,7 +82,8 @@ func (r *recorded) reading() dialect.Reading {
 // player sends a recording from pc, and acknowledges what it gets.
 type player struct {
 	*recorded
-	pc net.PacketConn
+	pc   net.PacketConn
+	time atomic.Pointer[[]byte] // that of the 10 which came
 }
 
 // serve takes what comes: offline packets for answer, which says what to send, and frame
@@ -88,6 +101,12 @@ func (p *player) serve(answer func(b []byte) []byte) {
 			a := wire.StartRanges(nil, wire.ACKID, 20)
 			a.Add(number, number)
 			p.pc.WriteTo(a.Finish(), from)
+			for _, f := range frames(b) {
+				if f.Payload[0] == byte(protocol.IDConnectionRequestAccepted) {
+					t := slices.Clone(f.Payload[len(f.Payload)-8:])
+					p.time.Store(&t)
+				}
+			}
 		}
 		if out := answer(b); out != nil {
 			p.pc.WriteTo(out, from)
@@ -95,13 +114,24 @@ func (p *player) serve(answer func(b []byte) []byte) {
 	}
 }
 
-// play sends the frame sets when they were sent.
+// play sends the frame sets when they were sent. A time that the recorded side took from a 10 is that of
+// the 10 which came now, as it would have been.
 func (p *player) play(to netip.AddrPort) {
 	for i, d := range p.frames {
 		if i > 0 {
 			time.Sleep(d.At - p.frames[i-1].At)
 		}
-		p.pc.WriteTo(d.Data, net.UDPAddrFromAddrPort(to))
+		data := slices.Clone(d.Data)
+		for _, f := range frames(data) {
+			if t := p.time.Load(); t != nil && f.Payload[0] == byte(protocol.IDNewIncomingConnection) {
+				for _, back := range []int{16, 8} {
+					if at := len(f.Payload) - back; at > 0 && p.times[string(f.Payload[at:at+8])] {
+						copy(f.Payload[at:at+8], *t) // in data
+					}
+				}
+			}
+		}
+		p.pc.WriteTo(data, net.UDPAddrFromAddrPort(to))
 	}
 }
 
@@ -154,10 +184,10 @@ func TestRecordedClientsAreServed(t *testing.T) {
 			total++
 			t.Run(c.Name, func(t *testing.T) {
 				conf := raknet.ListenConfig{ProtocolVersions: []byte{6, 7, 8, 9, 10, 11}, DisableCookies: r.reply1[25] == 0, Timeouts: raknet.Timeouts{Idle: 20 * time.Second}}
-				story(t, good, conf, func(w *world) {
+				story(t, netsim.Link{}, conf, func(w *world) { // its 10 came at once, too
 					pc, err := w.network.ListenPacket("udp", "10.1.1.1:5000")
 					require.NoError(w, err)
-					p := player{&r, pc}
+					p := player{recorded: &r, pc: pc}
 					server := netip.MustParseAddrPort(serverAddress)
 					begun := false
 					go p.serve(func(b []byte) []byte {
@@ -209,7 +239,7 @@ func TestRecordedServersAreConnectedTo(t *testing.T) {
 				story(t, good, raknet.ListenConfig{}, func(w *world) {
 					pc, err := w.network.ListenPacket("udp", "10.9.8.6:19132")
 					require.NoError(w, err)
-					p := player{&r, pc}
+					p := player{recorded: &r, pc: pc}
 					local := make(chan netip.AddrPort, 1)
 					begun := false
 					go p.serve(func(b []byte) []byte {
