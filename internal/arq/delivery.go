@@ -103,13 +103,42 @@ func (d *Delivery) Release() {
 // message is settled.
 func (d *Delivery) pinned() int { return d.Len() + deliveryOverhead }
 
-// settle moves the message out of a buffer that is much larger, if it lies in one,
-// because it is about to stay for longer than the datagrams around it.
+// settle moves the message out of buffers that are much larger, because it is about to stay
+// for longer than the datagrams around it: out of the one it lies in, or out of those of its parts
+// and the list of them, where they take much more than it.
 func (d *Delivery) settle() {
 	if d.ref.Buf != nil {
 		d.ref = settle(d.ref)
 	}
+	if d.parts == nil {
+		return
+	}
+	n := 0
+	for p := d.parts; p != nil; p = p.Next {
+		for i := range p.R {
+			if p.R[i].Data != nil {
+				n++
+			}
+		}
+	}
+	if d.Len() >= max(leastInParts, n*leastPart) {
+		return
+	}
+	b := pool.Get(d.Len())
+	b.N = d.CopyTo(b.B)
+	d.parts.Release()
+	d.parts, d.ref = nil, pool.Ref{Buf: b, Data: b.B[:b.N:b.N]}
+	d.ref = settle(d.ref)
 }
+
+const (
+	// leastInParts is the least length of a message that may stay in parts: below, the list of
+	// them is what takes the memory.
+	leastInParts = 4096
+	// leastPart is the least length that its parts may have in the mean: a quarter of the
+	// buffers that datagrams are received in.
+	leastPart = 512
+)
 
 // isLoose reports whether ref is only a small part of its buffer.
 func isLoose(ref pool.Ref) bool {

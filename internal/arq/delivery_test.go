@@ -145,3 +145,31 @@ func BenchmarkDeliveryCopyTo(b *testing.B) {
 		d.CopyTo(p)
 	}
 }
+
+func TestSettlingBoundsWhatAMessageInPartsPins(t *testing.T) {
+	wantNoLeak(t)
+	part := func(n int) []byte { return bytes.Repeat([]byte{byte(n)}, n) }
+	for _, c := range []struct {
+		parts, size int
+		stays       bool
+	}{{2, 1, false}, {2, 1400, false}, {3, 1400, true}, {100, 40, false}, {100, 511, false}, {100, 512, true}, {1000, 1, false}, {130, 1400, true}} {
+		var parts [][]byte
+		var want []byte
+		for range c.parts {
+			parts = append(parts, part(c.size))
+			want = append(want, part(c.size)...)
+		}
+		d := inParts(pool.ClassRead, parts...)
+		d.settle()
+		if (d.parts != nil) != c.stays {
+			t.Errorf("%d parts of %d bytes: in parts %v, want %v", c.parts, c.size, d.parts != nil, c.stays)
+		}
+		if got := d.AppendTo(nil); !bytes.Equal(got, want) {
+			t.Errorf("%d parts of %d bytes: %d bytes are others", c.parts, c.size, len(got))
+		}
+		if d.parts == nil && d.ref.Buf != nil && len(d.ref.Buf.B) > pool.ClassSmall && len(d.ref.Buf.B) > 4*len(want) {
+			t.Errorf("%d parts of %d bytes pin %d", c.parts, c.size, len(d.ref.Buf.B))
+		}
+		d.Release()
+	}
+}
