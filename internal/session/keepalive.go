@@ -115,7 +115,7 @@ func (c *Conn) ping(now monotime.Time) {
 // servers ping before the connection request arrives.
 func (c *Conn) pinged(now monotime.Time, b []byte) {
 	var p wire.ConnectedPing
-	if p.Parse(b) != nil {
+	if p.Parse(b) != nil || c.byeSent { // who has left gives no sign of life: the peer may ask because it doubts that
 		return
 	}
 	k := &c.keepalive
@@ -149,6 +149,7 @@ func (c *Conn) ponged(now monotime.Time, b []byte) {
 	for i, sent := range k.pings {
 		if !sent.IsZero() && c.secretTime(sent) == p.PingTime {
 			c.proven()
+			c.answered(sent)
 			k.pings[i] = 0
 			k.pingRTT = now.Sub(sent)
 			return
@@ -166,7 +167,9 @@ func (c *Conn) fire(now monotime.Time) {
 	}
 	if c.timers.due(timerHandshake, now) {
 		if c.state != Handshaking {
-			c.disconnected(now) // nothing was heard since
+			if c.doubtExpires(now) {
+				c.disconnected(now) // nothing was heard since
+			}
 			return
 		}
 		// A server stays quiet towards a client that never finished: with cookies

@@ -188,7 +188,7 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 		c.heard(now)
 		c.follow(now, data, place)
 		if c.doubt != noDoubt && v != arq.VerdictDuplicate {
-			c.reassure()
+			c.reassure(now)
 		}
 	case v == arq.VerdictMalformed && place == here && !c.besieged(now):
 		// Not so an ACK of what was never sent, though it is a violation as well: whoever

@@ -5,7 +5,6 @@ import (
 
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/wire"
-	"github.com/raknet-go/raknet/protocol"
 )
 
 // Anybody can write a peer's address on datagrams, and guess the rest, the easier since every
@@ -31,8 +30,10 @@ const (
 	siegeTime = 10
 	// strangeUnit is the precision with which these times are kept, about a second.
 	strangeUnit = 1 << 30
-	// doubtTime is how long a peer has to show that it lives after somebody said that it left.
+	// doubtTime is how long a peer has to show that it lives after somebody said that it left. After
+	// echoTime, when what was under way has come, it is asked once more. Arbitrary.
 	doubtTime = time.Second
+	echoTime  = 300 * time.Millisecond
 )
 
 // place is what the number of a datagram says about its sender.
@@ -102,13 +103,15 @@ func (c *Conn) besieged(now monotime.Time) bool {
 	return c.strangeAt != 0 && siegeClock(now)-c.strangeAt <= siegeTime
 }
 
-// doubt is what became of a disconnect that somebody else may have sent.
+// doubt is what became of a disconnect that somebody else may have sent: a set of bits.
 type doubt uint8
 
 const (
-	noDoubt  doubt = iota
-	justSaid       // it lies in the datagram that is being taken
-	waiting        // a sign of life would refute it
+	doubted    doubt = 1 << iota // it waits to be believed
+	justSaid                     // it lies in the datagram that is being taken
+	askedTwice                   // what the peer sent before it left, if it did, has come
+
+	noDoubt doubt = 0
 )
 
 // doubtful handles a disconnect that somebody else may have sent: the peer is asked for a sign
@@ -118,17 +121,46 @@ func (c *Conn) doubtful(now monotime.Time) {
 		return
 	}
 	if c.doubt == noDoubt {
-		c.timers.set(timerHandshake, now.Add(doubtTime))
-		p := wire.ConnectedPing{Time: c.secretTime(now)}
-		c.sendControl(now, p.Append(nil), protocol.Reliable, protocol.PriorityImmediate)
+		c.timers.set(timerHandshake, now.Add(echoTime))
+		c.ping(now)
 	}
-	c.doubt = justSaid
+	c.doubt |= doubted | justSaid
 }
 
-// reassure takes note of a datagram of the peer's while a disconnect is doubted.
-func (c *Conn) reassure() {
-	if c.doubt == justSaid {
-		c.doubt = waiting
+// doubtExpires asks once more, since a datagram that was forged with the right number hides
+// one of the peer's, or reports that the disconnect is to be believed.
+func (c *Conn) doubtExpires(now monotime.Time) (believed bool) {
+	if c.doubt&askedTwice != 0 {
+		return true
+	}
+	c.doubt |= askedTwice
+	c.timers.set(timerHandshake, now.Add(doubtTime-echoTime))
+	c.ping(now)
+	return false
+}
+
+// reassure takes note of a datagram of the peer's while a disconnect is doubted. At first it says
+// nothing: it may have left before the disconnect, and who closes in order goes on to acknowledge until
+// that is acknowledged. What was lost or doubled is what makes a connection look besieged in the first place.
+// Later it only puts the decision off, since the answer to a ping, which settles it, may be hidden by
+// numbers that somebody made up, while who closes falls silent in the end.
+func (c *Conn) reassure(now monotime.Time) {
+	switch {
+	case c.doubt&justSaid != 0:
+		c.doubt &^= justSaid
+	case c.doubt&askedTwice != 0:
+		c.doubt &^= askedTwice
+		c.timers.set(timerHandshake, now.Add(echoTime))
+	}
+}
+
+// answered takes note of the answer to a ping of that time: who has left gives none.
+func (c *Conn) answered(asked monotime.Time) {
+	since := c.timers.at[timerHandshake].Add(-echoTime)
+	if c.doubt&askedTwice != 0 {
+		since = c.timers.at[timerHandshake].Add(-doubtTime)
+	}
+	if c.doubt == noDoubt || asked < since {
 		return
 	}
 	c.doubt = noDoubt

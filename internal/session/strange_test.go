@@ -72,6 +72,8 @@ func TestAGuessInTwoStepsEndsNothing(t *testing.T) {
 	for range 2 * strikeBurst {
 		r.raw(append(wire.AppendDatagramHeader(nil, wire.FrameSetID, far+2), 0x60, 0, 0))
 	}
+	r.after(echoTime + time.Millisecond)
+	r.send(protocol.Unreliable, []byte{0xfe})
 	r.after(3 * time.Second)
 	require.Equal(t, Connected, r.State())
 }
@@ -89,11 +91,49 @@ func TestADoubtedDisconnectIsBelievedWhenNothingFollows(t *testing.T) {
 	require.ErrorIs(t, r.closedWith(), ErrDisconnected)
 }
 
-func TestADoubtedDisconnectIsRefutedByASignOfLife(t *testing.T) {
+// What was under way when the peer left comes after its disconnect, and is no sign of life.
+func TestADoubtedDisconnectIsNotRefutedByWhatLeftBefore(t *testing.T) {
 	r := besiegedServer(t)
-	r.raw(goodbye(r.number, protocol.Unreliable))
-	r.after(2 * doubtTime) // the played peer acknowledges what it was asked
-	require.Equal(t, Connected, r.State())
+	r.autoAck = false
+	late := r.number
+	r.raw(goodbye(late+2, protocol.Unreliable))
+	require.Equal(t, 1, r.count(protocol.IDConnectedPing))
+	f := wire.Frame{Reliability: protocol.Unreliable}
+	for n := late; n < late+2; n++ {
+		r.raw(append(wire.AppendFrameHeader(wire.AppendDatagramHeader(nil, wire.FrameSetID, n), &f, 1), 0xfe))
+	}
+	r.raw([]byte{wire.ACKID, 0, 1, 1, 0, 0, 0}) // of what was sent before the question
+	r.after(doubtTime + time.Millisecond)
+	require.ErrorIs(t, r.closedWith(), ErrDisconnected)
+}
+
+func TestADoubtedDisconnectIsRefutedByASignOfLife(t *testing.T) {
+	for name, answer := range map[string]func(r *rig){
+		"the answer to the ping": func(r *rig) {
+			r.number++ // whose number was used up
+			for _, f := range r.frames {
+				var ping wire.ConnectedPing
+				if ping.Parse(f.Payload) == nil {
+					r.send(protocol.Unreliable, (&wire.ConnectedPong{PingTime: ping.Time, Time: 1}).Append(nil))
+					return
+				}
+			}
+			t.Error("nobody asked")
+		},
+		"a message, later": func(r *rig) {
+			r.after(echoTime + time.Millisecond)
+			r.number++
+			r.send(protocol.Unreliable, []byte{0xfe})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := besiegedServer(t)
+			r.raw(goodbye(r.number, protocol.Unreliable))
+			answer(r)
+			r.after(2 * doubtTime)
+			require.Equal(t, Connected, r.State())
+		})
+	}
 }
 
 // A client that closes while somebody else forges its address is noticed a little later.
