@@ -32,6 +32,9 @@ type Pair struct {
 	Tries int
 	// PongFields is how many fields of a pong's data the listener takes from us, if it makes the others itself. 0: all.
 	PongFields int
+	// Overtakes is how many places a message may be from its own when a peer, and not its transport, lets messages that
+	// come fast overtake each other. 0: none.
+	Overtakes int
 	// Between puts something between the dialer's relay and the listener's, such as a proxy: it gets the port of the latter and where
 	// to listen, and returns the port it listens on. It counts as this library. Nil: one relay, nothing else.
 	Between func(t testing.TB, o Options, port int) int

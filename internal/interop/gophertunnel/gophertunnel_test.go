@@ -47,6 +47,7 @@ func play(t *testing.T, p interop.Pair, fault map[string]string) {
 	p.Cases = interop.Basics()
 	p.PongFields = 2 // the server makes the rest by itself
 	p.Stretch = 2
+	p.Overtakes = gophertunnel.Overtakes
 	p.Tries = gophertunnel.Tries
 	p.ListenerPatience, p.DialerPatience = patience, patience
 	p.Fault = func(path, name string) string { return cmp.Or(fault[name], fault[path+" "+name]) }

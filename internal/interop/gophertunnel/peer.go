@@ -36,6 +36,11 @@ const joinBound = 10 * time.Second
 // an answer: an answer that is fast enough is put aside for ever, though it was read, and neither side goes on.
 const Tries = 5
 
+// Overtakes is how far messages may be from their places. A reader of gophertunnel looks at the packets that were put aside, finds none, and
+// then waits for the next; meanwhile what receives takes the one that waits out of its queue, puts it aside and queues a newer one, which
+// the reader gets first (minecraft.Conn.receive and ReadPacket). Its queue has room for eight.
+const Overtakes = 8
+
 // world is the name by which a player knows that the game has started.
 const world = "interop"
 

@@ -28,6 +28,6 @@ func TestGophertunnelCompiledAgainstThisLibrary(t *testing.T) {
 	both := interop.Side{Listener: true, Dialer: true}
 	cases := interop.Basics()[:3] // its own network has no sockets that could be silenced
 	interop.Run(t, interop.Pair{
-		Listener: peer, Dialer: peer, Ours: both, Row: peer.Label, Role: interop.AsBoth, PongFields: 2, Stretch: 2, Tries: gophertunnel.Tries, Cases: cases,
+		Listener: peer, Dialer: peer, Ours: both, Row: peer.Label, Role: interop.AsBoth, PongFields: 2, Stretch: 2, Tries: gophertunnel.Tries, Overtakes: gophertunnel.Overtakes, Cases: cases,
 	})
 }
