@@ -23,7 +23,7 @@ var layers = [][]string{
 
 // aside are the packages beside the layers. Nothing that a user's program links
 // imports them.
-var aside = []string{"examples/", "internal/archtest", "internal/attack", "internal/captures", "internal/dialect", "internal/hostile", "internal/interop", "internal/lab", "internal/netsim", "internal/script", "internal/xray"}
+var aside = []string{"examples/", "internal/archtest", "internal/attack", "internal/captures", "internal/dialect", "internal/histogram", "internal/hostile", "internal/interop", "internal/lab", "internal/netsim", "internal/script", "internal/show", "internal/xray"}
 
 func layerOf(pkg string) int {
 	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/raknet-go/raknet"
+	"github.com/raknet-go/raknet/internal/histogram"
 )
 
 // The real sessions: each sends a message every 50 ms, which the server sends back.
@@ -44,7 +45,7 @@ type Crowd struct {
 
 type crowd struct {
 	target   string
-	times    histogram
+	times    histogram.Histogram
 	sessions []*realSession
 	began    time.Time
 
@@ -130,7 +131,7 @@ func (c *crowd) join() (*realSession, error) {
 			return
 		}
 		at := time.Duration(binary.BigEndian.Uint64(m.Data[len(sayReal):]))
-		c.times.add(time.Since(c.began) - at)
+		c.times.Add(time.Since(c.began) - at)
 		s.heard.Store(int64(at))
 	})
 	go func() {
@@ -160,12 +161,12 @@ func (c *crowd) ask(probe bool) Answer {
 		c.probed.Wait()
 		c.probing = nil
 	}
-	t := c.times.take()
+	t := c.times.Take()
 	c.mu.Lock()
 	r := c.joins
 	c.joins = Crowd{}
 	c.mu.Unlock()
-	r.Messages, r.P50, r.P99, r.Max = t.count(), t.quantile(0.5), t.quantile(0.99), t.quantile(1)
+	r.Messages, r.P50, r.P99, r.Max = uint64(t.Count()), t.Quantile(0.5), t.Quantile(0.99), t.Quantile(1)
 	r.Lost = c.lost()
 	if probe {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 func main() {
@@ -46,7 +48,7 @@ func run(args []string) error {
 			if r.Dial != nil {
 				fmt.Printf("[%4.0fs] %s: %+v\n", time.Since(began).Seconds(), r.title(), *r.Dial)
 			} else {
-				fmt.Printf("[%4.0fs] %s  %d sent, %d connects, %d overflows; %s\n", time.Since(began).Seconds(), strings.TrimSpace(table{r.cells()}.text()), r.Sent, r.Connects, r.Overflows, r.ends())
+				fmt.Printf("[%4.0fs] %s  %d sent, %d connects, %d overflows; %s\n", time.Since(began).Seconds(), strings.TrimSpace(show.Table{r.cells()}.Text()), r.Sent, r.Connects, r.Overflows, r.ends())
 			}
 		}
 	})

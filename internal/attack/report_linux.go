@@ -11,7 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 // Report is everything that was measured.
@@ -20,46 +21,6 @@ type Report struct {
 	Quick   bool
 	Took    time.Duration
 	Rows    []Row
-}
-
-// table is rows of cells, the first of which is the heading.
-type table [][]string
-
-// text writes the table in columns.
-func (t table) text() string {
-	widths := make([]int, len(t[0]))
-	for _, row := range t {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	var b strings.Builder
-	for _, row := range t {
-		line := ""
-		for i, cell := range row {
-			line += "  " + cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	return b.String()
-}
-
-// markdown writes it as a table of a document.
-func (t table) markdown() string {
-	var b strings.Builder
-	for i, row := range t {
-		for _, cell := range row {
-			if cell == "no" {
-				cell = "**no**"
-			}
-			b.WriteString("| " + cell + " ")
-		}
-		b.WriteString("|\n")
-		if i == 0 {
-			b.WriteString("|" + strings.Repeat("---|", len(row)) + "\n")
-		}
-	}
-	return b.String()
 }
 
 // digits writes a number with as many decimals as it needs.
@@ -73,13 +34,6 @@ func digits(v float64) string {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 	return strconv.FormatFloat(v, 'f', 1, 64)
-}
-
-func yesNo(ok bool) string {
-	if ok {
-		return "yes"
-	}
-	return "no"
 }
 
 // title names a row.
@@ -123,15 +77,15 @@ func (r *Row) cells() []string {
 		r.title(), r.rate(), fmt.Sprintf("%.0f", r.PerSecond), fmt.Sprintf("%.3f", r.OutPerIn),
 		fmt.Sprintf("%.2f", max(float64(r.CPU)/float64(time.Microsecond), 0)),
 		fmt.Sprintf("%.1f", float64(r.Heap)/mega), fmt.Sprintf("%.1f", float64(r.Peak)/mega),
-		ms(r.Before), ms(r.During), strconv.Itoa(len(r.Lost) + r.Silent), join, yesNo(r.ok()),
+		ms(r.Before), ms(r.During), strconv.Itoa(len(r.Lost) + r.Silent), join, show.YesNo(r.ok()),
 	}
 }
 
 var heading = []string{"attack", "asked/s", "arrived/s", "out per in", "CPU us each", "heap MB", "peak MB", "p99 ms before", "during", "lost", "join ms", "ok"}
 
 // attacks is the table of attacks on a listener, of the vectors those that are worst.
-func (r *Report) attacks() table {
-	t := table{heading}
+func (r *Report) attacks() show.Table {
+	t := show.Table{heading}
 	for i := range r.Rows {
 		if q := &r.Rows[i]; q.Kind != byServer && q.Kind != byVector {
 			t = append(t, q.cells())
@@ -166,8 +120,8 @@ func (r *Report) of(kind attackKind) (list []*Row) {
 }
 
 // servers is the table of attacks on dialers.
-func (r *Report) servers() table {
-	t := table{{"hostile server", "what came of the dial", "after ms", "heap MB", "peak MB", "ok"}}
+func (r *Report) servers() show.Table {
+	t := show.Table{{"hostile server", "what came of the dial", "after ms", "heap MB", "peak MB", "ok"}}
 	for _, q := range r.of(byServer) {
 		d := q.Dial
 		if d == nil {
@@ -186,15 +140,15 @@ func (r *Report) servers() table {
 		case d.Connected:
 			what = "answered"
 		}
-		t = append(t, []string{q.Name, what, ms(d.Time), fmt.Sprintf("%.1f", float64(d.Heap)/mega), fmt.Sprintf("%.1f", float64(d.Peak)/mega), yesNo(q.ok())})
+		t = append(t, []string{q.Name, what, ms(d.Time), fmt.Sprintf("%.1f", float64(d.Heap)/mega), fmt.Sprintf("%.1f", float64(d.Peak)/mega), show.YesNo(q.ok())})
 	}
 	slices.SortStableFunc(t[1:], func(a, b []string) int { return strings.Compare(a[0], b[0]) })
 	return t
 }
 
 // verdicts is the table of what must be reached, with the worst value of each.
-func (r *Report) verdicts() table {
-	t := table{{"must be reached", "worst", "where", "rows", "yes/no"}}
+func (r *Report) verdicts() show.Table {
+	t := show.Table{{"must be reached", "worst", "where", "rows", "yes/no"}}
 	for what, is := range requirements {
 		rows, worst, where, ok, judged := 0, math.Inf(-1), "", true, false
 		for i := range r.Rows {
@@ -216,7 +170,7 @@ func (r *Report) verdicts() table {
 		if rows == 0 {
 			continue
 		}
-		verdict := yesNo(ok)
+		verdict := show.YesNo(ok)
 		if !judged {
 			verdict = "not judged"
 		}
@@ -261,10 +215,10 @@ func (r *Report) text() string {
 	fmt.Fprintf(&b, "\n%s\n", r.where())
 	for _, part := range []struct {
 		title string
-		table table
+		table show.Table
 	}{{"Attacks on a listener with real sessions", r.attacks()}, {"Hostile servers and a dialer with GOMEMLIMIT=" + victimMemory, r.servers()}, {"Required and reached", r.verdicts()}} {
 		if len(part.table) > 1 {
-			fmt.Fprintf(&b, "\n%s\n%s", part.title, part.table.text())
+			fmt.Fprintf(&b, "\n%s\n%s", part.title, part.table.Text())
 		}
 	}
 	judged, shown := r.failures()
@@ -309,7 +263,7 @@ func between(page, text string) (string, error) {
 }
 
 func (r *Report) markdown() string {
-	return fmt.Sprintf("\n%s\n\n%s\n%s\n%s\n", r.where(), r.verdicts().markdown(), r.attacks().markdown(), r.servers().markdown())
+	return fmt.Sprintf("\n%s\n\n%s\n%s\n%s\n", r.where(), r.verdicts().Markdown(), r.attacks().Markdown(), r.servers().Markdown())
 }
 
 func load() string {

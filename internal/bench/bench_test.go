@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/raknet-go/raknet/internal/benchnet/show"
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 // The program starts itself for every end, and so do its tests.
@@ -86,32 +86,6 @@ func TestAMessageIsKnown(t *testing.T) {
 		_, err := all.check(copied, checkEvery/2+1)
 		require.Error(t, err, "byte %d", i)
 		copied[i] ^= 0x40
-	}
-}
-
-func TestQuantilesAreOfWhatWasCounted(t *testing.T) {
-	var h histogram
-	for i := range 10_000 {
-		h.add(time.Duration(i+1) * time.Microsecond)
-	}
-	var before tally
-	before.add(h.list(), 1)
-	for q, want := range map[float64]float64{0.5: 5000, 0.99: 9900, 1: 10000} {
-		require.InEpsilon(t, want, before.quantile(q), 1.0/32)
-	}
-	for range 10_000 {
-		h.add(time.Second)
-	}
-	after := tally{}
-	after.add(h.list(), 1)
-	for i, n := range before {
-		after[i] -= n
-	}
-	require.InEpsilon(t, 1e6, after.quantile(0.01), 1.0/32, "what was there before does not count")
-	require.True(t, math.IsNaN(new(tally).quantile(0.5)))
-	require.Equal(t, histogramSize-1, bucket(math.MaxInt64))
-	for _, d := range []time.Duration{0, 31, 32, 33, 1000, time.Second} {
-		require.InDelta(t, float64(d), float64(middle(bucket(d))), float64(d)/32+1)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/raknet-go/raknet/internal/benchnet/show"
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 // The document is made of a template, in which people write, and of what was measured.

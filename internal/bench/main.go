@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/raknet-go/raknet/internal/benchnet/show"
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 func main() {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet/internal/benchnet/relay"
+	"github.com/raknet-go/raknet/internal/histogram"
 )
 
 // pair is both ends at a moment.
@@ -136,10 +137,10 @@ func (res *Result) evaluate(empty, a, b *pair) {
 			}
 		}
 	case Ping, Players:
-		var t tally
+		var t histogram.Tally
 		for _, side := range []struct{ before, after *Look }{{&a.server, &b.server}, {&a.client, &b.client}} {
-			t.add(side.after.Latencies, 1)
-			t.add(side.before.Latencies, -1)
+			t.Add(side.after.Latencies, 1)
+			t.Add(side.before.Latencies, -1)
 		}
 		v.latencies(&t)
 		if n > 0 {
@@ -156,5 +157,15 @@ func (res *Result) evaluate(empty, a, b *pair) {
 	case Idle:
 		each := func(before, after int64) float64 { return float64(after-before) / float64(res.Cell.Count) }
 		v[mHeap], v[mStack], v[mRSS] = each(empty.server.Heap, a.server.Heap), each(empty.server.Stack, a.server.Stack), each(empty.server.RSS, a.server.RSS)
+	}
+}
+
+// latencies notes the quantiles of times, in microseconds, if there are any.
+func (v Values) latencies(t *histogram.Tally) {
+	if t.Count() <= 0 {
+		return
+	}
+	for metric, q := range map[string]float64{mP50: 0.5, mP99: 0.99, mP999: 0.999, mMax: 1} {
+		v[metric] = float64(t.Quantile(q)) / float64(time.Microsecond)
 	}
 }

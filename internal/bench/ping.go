@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet"
-
 	"github.com/raknet-go/raknet/internal/benchnet/rivals"
+	"github.com/raknet-go/raknet/internal/histogram"
 )
 
 // A message goes there and back at a time: what a program waits for that asks and is answered.
@@ -105,7 +105,7 @@ func (s *pingServer) settle(int64) error { return nil }
 // pinger asks.
 type pinger struct {
 	counted
-	times   histogram
+	times   histogram.Histogram
 	halt    chan struct{}
 	stopped chan struct{}
 }
@@ -174,7 +174,7 @@ func (p *pinger) run(size int, once func(m, answer []byte) ([]byte, error)) {
 			p.fail(err)
 			return
 		}
-		p.times.add(took)
+		p.times.Add(took)
 		p.messages.Add(1)
 	}
 }
@@ -190,7 +190,7 @@ func (p *pinger) handle(c *Cell) error {
 	began := now()
 	conn.Handle(func(answer raknet.Message) {
 		at := now()
-		p.times.add(at - began)
+		p.times.Add(at - began)
 		if err := checkStamp(answer.Data, c.Size, n); err != nil {
 			p.fail(err)
 			return
@@ -215,7 +215,7 @@ func (p *pinger) handle(c *Cell) error {
 
 func (p *pinger) look(l *Look) {
 	p.counted.look(l)
-	l.Latencies = p.times.list()
+	l.Latencies = p.times.Counts()
 }
 
 func (p *pinger) stop() error {

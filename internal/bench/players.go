@@ -12,6 +12,7 @@ import (
 	goraknet "github.com/sandertv/go-raknet"
 
 	"github.com/raknet-go/raknet"
+	"github.com/raknet-go/raknet/internal/histogram"
 )
 
 // A game: every player sends some messages a second and is sent more. Whoever sends has one
@@ -58,7 +59,7 @@ type player struct {
 // turns sends to players as their turns come.
 type turns struct {
 	counted
-	times   histogram
+	times   histogram.Histogram
 	mu      sync.Mutex
 	players []*player
 	sent    atomic.Int64
@@ -113,13 +114,13 @@ func (t *turns) got(f *flow, b []byte, size int) {
 		t.fail(err)
 		return
 	}
-	t.times.add(took)
+	t.times.Add(took)
 	t.messages.Add(1)
 }
 
 func (t *turns) look(l *Look) {
 	t.counted.look(l)
-	l.Latencies = t.times.list()
+	l.Latencies = t.times.Counts()
 	l.Sent = t.sent.Load()
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/raknet-go/raknet/internal/benchnet/show"
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 // Report is everything that was measured.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/raknet-go/raknet/internal/benchnet/show"
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 // requirement is something that must be reached.

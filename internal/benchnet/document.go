@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/raknet-go/raknet/internal/benchnet/show"
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 // part is a table with its heading and what must be known to read it.

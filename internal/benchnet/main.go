@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet/internal/benchnet/relay"
-	"github.com/raknet-go/raknet/internal/benchnet/show"
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 func main() {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/raknet-go/raknet/internal/benchnet/show"
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 // Report is everything that was measured.

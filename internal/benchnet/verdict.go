@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/raknet-go/raknet/internal/benchnet/show"
 	"github.com/raknet-go/raknet/internal/lab"
+	"github.com/raknet-go/raknet/internal/show"
 )
 
 // requirement is something that must be reached, and whether it was.
