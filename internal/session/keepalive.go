@@ -100,7 +100,9 @@ func (c *Conn) armPing() {
 // ping sends a connected ping. It is unreliable: the acknowledgement of its
 // datagram is as good an answer as the pong, and a lost one is worth less than
 // the next.
-func (c *Conn) ping(now monotime.Time) {
+func (c *Conn) ping(now monotime.Time) { c.pingIn(now, protocol.Unreliable) }
+
+func (c *Conn) pingIn(now monotime.Time, mode protocol.Reliability) {
 	k := &c.keepalive
 	k.lastPing = now
 	k.pings[k.nextPing] = now
@@ -108,7 +110,7 @@ func (c *Conn) ping(now monotime.Time) {
 	k.pingsSent++
 	var buf [16]byte
 	p := wire.ConnectedPing{Time: c.secretTime(now)}
-	c.sendControl(now, p.Append(buf[:0]), protocol.Unreliable, protocol.PriorityImmediate)
+	c.sendControl(now, p.Append(buf[:0]), mode, protocol.PriorityImmediate)
 }
 
 // pinged handles a connected ping: it is answered in every state, since some

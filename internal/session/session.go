@@ -175,6 +175,7 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 	if place == elsewhere {
 		return c.eng.Refuse(now, data)
 	}
+	delivered := c.eng.Delivered()
 	v := c.eng.Receive(now, b, data)
 	c.collect(now)
 	if c.state >= Closed {
@@ -187,7 +188,7 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 	case v.Alive():
 		c.heard(now)
 		c.follow(now, data, place)
-		if c.doubt != noDoubt && v != arq.VerdictDuplicate {
+		if c.doubt != noDoubt && v != arq.VerdictDuplicate && (place != nowhere || c.eng.Delivered() > delivered) {
 			c.reassure(now)
 		}
 	case v == arq.VerdictMalformed && place == here && !c.besieged(now):

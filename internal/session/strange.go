@@ -5,6 +5,7 @@ import (
 
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/wire"
+	"github.com/raknet-go/raknet/protocol"
 )
 
 // Anybody can write a peer's address on datagrams, and guess the rest, the easier since every
@@ -115,14 +116,14 @@ const (
 )
 
 // doubtful handles a disconnect that somebody else may have sent: the peer is asked for a sign
-// of life. In the handshake, which ends soon in any case, nothing comes of it.
+// of life, reliably: who has closed does not acknowledge that, but says again that it left. In the handshake, which ends soon in any case, nothing comes of it.
 func (c *Conn) doubtful(now monotime.Time) {
 	if c.state == Handshaking {
 		return
 	}
 	if c.doubt == noDoubt {
 		c.timers.set(timerHandshake, now.Add(echoTime))
-		c.ping(now)
+		c.pingIn(now, protocol.Reliable)
 	}
 	c.doubt |= doubted | justSaid
 }
@@ -135,13 +136,14 @@ func (c *Conn) doubtExpires(now monotime.Time) (believed bool) {
 	}
 	c.doubt |= askedTwice
 	c.timers.set(timerHandshake, now.Add(doubtTime-echoTime))
-	c.ping(now)
+	c.pingIn(now, protocol.Reliable)
 	return false
 }
 
 // reassure takes note of a datagram of the peer's while a disconnect is doubted. At first it says
 // nothing: it may have left before the disconnect, and who closes in order goes on to acknowledge until
 // that is acknowledged. What was lost or doubled is what makes a connection look besieged in the first place.
+// An ACK that is said again says nothing at all: who has closed answers with those for a while.
 // Later it only puts the decision off, since the answer to a ping, which settles it, may be hidden by
 // numbers that somebody made up, while who closes falls silent in the end.
 func (c *Conn) reassure(now monotime.Time) {
