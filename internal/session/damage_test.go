@@ -62,12 +62,16 @@ func (d *damagedSession) Start(v *hostile.Vector) {
 func (d *damagedSession) Receive(data []byte) (took bool) {
 	state := d.Conn.State()
 	d.Stats(&d.before)
+	strangeAt, stranger := d.strangeAt, d.stranger
 	v := d.raw(data)
 	d.datagrams++
 	d.bytes += len(data)
 	connected := len(data) > 0 && data[0]&0x80 != 0
 	if !connected || v == arq.VerdictMalformed || v == arq.VerdictRefused || v == arq.VerdictTooFar {
 		d.dropped(v, len(data), connected)
+		// Of what is dropped the number is remembered, and the next higher one believed: see place. Here
+		// the damaged ones follow each other, and each is to be judged alone.
+		d.strangeAt, d.stranger = strangeAt, stranger
 		if d.Conn.State() != state {
 			d.play.Fatalf("a datagram was dropped (%v), and the connection is %v", v, d.Conn.State())
 		}

@@ -187,7 +187,9 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 	switch {
 	case v.Alive():
 		c.heard(now)
-		c.follow(now, data, place)
+		if v != arq.VerdictRefused { // which leaves nothing behind
+			c.follow(now, data, place)
+		}
 		if c.doubt != noDoubt && v != arq.VerdictDuplicate && (place != nowhere || c.eng.Delivered() > delivered) {
 			c.reassure(now)
 		}
