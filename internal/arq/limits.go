@@ -102,10 +102,13 @@ const (
 	// lostHistory is how many numbers beyond twice what is in flight the record reaches
 	// back for datagrams that were given up, so that a late ACK still counts.
 	lostHistory = 512
-	// ackWork bounds the records of sent datagrams that one ACK or NACK datagram may
-	// visit: enough to name everything in flight once, not enough for 160 ranges that
-	// each name all of it. What is left over is ignored.
-	ackWork = datagramsInFlight
+	// ackWork and nackWork bound the records of sent datagrams that one ACK or NACK datagram may
+	// visit: enough to name everything in flight once, and a loss of thousands, not enough for
+	// 200 ranges that each name all of it. Nor may it visit more than twice what is on record, and
+	// ackSlack (arbitrary). What is left over is ignored.
+	ackWork  = datagramsInFlight
+	nackWork = 4096
+	ackSlack = 64
 	// refusedRanges bounds the ranges of refused datagrams that are kept out of the
 	// next NACK. One too many, and the oldest is reported as missing, which it is.
 	refusedRanges = 16

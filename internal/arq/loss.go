@@ -226,7 +226,7 @@ func (e *Engine) onNack(now monotime.Time, b []byte) Verdict {
 	}
 	e.stats.NacksReceived++
 	known := false
-	verdict := e.eachSent(&it, func(n int64, d *sentDatagram) {
+	verdict := e.eachSent(&it, nackWork, func(n int64, d *sentDatagram) {
 		known = true
 		if d.state == sentOut {
 			d.nacked = true
@@ -250,7 +250,7 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 	var newest *sentDatagram
 	sample := AckSample{Newest: -1}
 	spurious := false
-	verdict := e.eachSent(&it, func(n int64, d *sentDatagram) {
+	verdict := e.eachSent(&it, ackWork, func(n int64, d *sentDatagram) {
 		if (d.state == sentOut || d.state == sentLost) && n > sample.Newest {
 			// Late or not, it tells the round trip: were late ones left out, a queue that
 			// grew faster than the timeout would never be seen.
@@ -336,9 +336,10 @@ func (e *Engine) deliveryRate(now monotime.Time, d *sentDatagram) int64 {
 }
 
 // eachSent calls f for each recorded transmission that the ranges name, visiting at
-// most ackWork records. Ranges are intersected with the record, never expanded.
-func (e *Engine) eachSent(it *wire.RangeIter, f func(n int64, d *sentDatagram)) Verdict {
-	verdict, work := VerdictIgnored, ackWork
+// most the given number of records, and about twice what is on record. Ranges are intersected with
+// the record, never expanded.
+func (e *Engine) eachSent(it *wire.RangeIter, most int, f func(n int64, d *sentDatagram)) Verdict {
+	verdict, work := VerdictIgnored, min(most, 2*int(e.sent.next-e.sent.base)+ackSlack)
 	for r, ok := it.Next(); ok; r, ok = it.Next() {
 		first := expand24(r.First, e.sent.next)
 		last := first + int64((r.Last-r.First)&0xffffff)

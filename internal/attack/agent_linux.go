@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -112,8 +113,8 @@ func (a *agent) order(o Order) (Answer, error) {
 	return answer, err
 }
 
-// recruit finds somebody for a role. With a nice above zero it leaves the processors to others.
-type recruit func(name string, nice int, env ...string) (*agent, error)
+// recruit finds somebody for a role, who may be one to whom others do not lose the processors.
+type recruit func(name string, idle bool, env ...string) (*agent, error)
 
 // process is an agent that is a process of its own.
 type process struct {
@@ -125,7 +126,7 @@ type process struct {
 }
 
 // startProcess is a recruit that starts a process.
-func startProcess(name string, nice int, env ...string) (*agent, error) {
+func startProcess(name string, idle bool, env ...string) (*agent, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -149,13 +150,30 @@ func startProcess(name string, nice int, env ...string) (*agent, error) {
 	if err := a.cmd.Start(); err != nil {
 		return nil, err
 	}
-	if nice > 0 {
-		// Of a group all threads are meant. The system call returns 20 less the value.
-		if now, err := unix.Getpriority(unix.PRIO_PGRP, a.cmd.Process.Pid); err == nil {
-			_ = unix.Setpriority(unix.PRIO_PGRP, a.cmd.Process.Pid, min(20-now+nice, 19))
-		}
+	if idle {
+		leaveProcessors(a.cmd.Process.Pid)
 	}
 	return &agent{name, a.tell, a.end}, nil
+}
+
+// leaveProcessors makes a process run when nobody else wants to. A high nice value is not enough: who has that
+// is not interrupted at once when somebody wakes up. Threads take after the one that starts them.
+func leaveProcessors(pid int) {
+	done := make(map[int]bool)
+	for more := true; more; {
+		more = false
+		threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		if err != nil {
+			return
+		}
+		for _, t := range threads {
+			tid, err := strconv.Atoi(t.Name())
+			if err == nil && !done[tid] {
+				done[tid], more = true, true
+				_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_IDLE}, 0) // a matter of the delays alone
+			}
+		}
+	}
 }
 
 // orderTime is how long an order may take beyond the time that it asks for.

@@ -20,10 +20,6 @@ type field struct {
 // Timeouts are those of the attacked server.
 type Timeouts struct{ Stall, Unacked, Greet time.Duration }
 
-// attackerNice keeps attackers, which on other machines would have processors of their own,
-// from taking those of the server and of the real sessions.
-const attackerNice = 19
-
 // newField starts everything. It must be ended.
 func (p *Plan) newField(t Timeouts) (f *field, err error) {
 	f = &field{plan: p}
@@ -35,9 +31,9 @@ func (p *Plan) newField(t Timeouts) (f *field, err error) {
 	for _, a := range []struct {
 		to   **agent
 		role string
-		nice int
-	}{{&f.server, roleServer, 0}, {&f.crowd, roleCrowd, 0}, {&f.attacker, roleAttacker, attackerNice}} {
-		if *a.to, err = p.recruit(a.role, a.nice); err != nil {
+		idle bool // an attacker would have processors of its own
+	}{{&f.server, roleServer, false}, {&f.crowd, roleCrowd, false}, {&f.attacker, roleAttacker, true}} {
+		if *a.to, err = p.recruit(a.role, a.idle); err != nil {
 			return f, err
 		}
 	}

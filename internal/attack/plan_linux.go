@@ -232,12 +232,12 @@ const lureRate = 20_000
 
 func (d *duel) fight(s *forge.Server, r *Row) (err error) {
 	if d.attacker == nil {
-		if d.attacker, err = d.plan.recruit(roleAttacker, attackerNice); err != nil {
+		if d.attacker, err = d.plan.recruit(roleAttacker, true); err != nil {
 			return err
 		}
 	}
 	if d.victim == nil { // a new one each time, so that its memory is what this server made it use
-		if d.victim, err = d.plan.recruit(roleVictim, 0, "GOMEMLIMIT="+victimMemory); err != nil {
+		if d.victim, err = d.plan.recruit(roleVictim, false, "GOMEMLIMIT="+victimMemory); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // local is a recruit that starts no process: everybody is in this one.
-func local(name string, _ int, _ ...string) (*agent, error) {
+func local(name string, _ bool, _ ...string) (*agent, error) {
 	r := roles[name]()
 	return &agent{name, r.obey, func() string { r.close(); return "" }}, nil
 }

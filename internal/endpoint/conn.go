@@ -24,6 +24,7 @@ type Conn struct {
 
 	server  bool         // admitted here, not dialed
 	listing registration // under Endpoint.mu
+	taken   uint8        // the reader's: how many datagrams of this batch, while it is behind
 
 	// The driver's, under its lock.
 	place int32 // in the heap, from 1; 0: not there

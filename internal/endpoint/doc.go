@@ -27,6 +27,10 @@
 // with one connection takes the role and reads the socket itself, which saves the
 // hand-off; see role.
 //
+// Where many connections bring much in small pieces the reader does not wait for each but naps, and
+// takes and sends for everybody at once; see rush. When it does not keep up all the same it sheds
+// what one connection, or all strangers together, send too much of; see behindFor.
+//
 // A listener on several sockets is a group of endpoints, one per socket, each with all of the
 // above. They share only the queue of Accept, the list of blocks and the number of
 // connections; see group.

@@ -140,7 +140,9 @@ func (d *driver) run(e *Endpoint) {
 			for _, c := range list {
 				c.turn(now, e.stepBudget, true)
 			}
-			e.tx.flush(leadBatches)
+			if e.tx.n.Load() >= txBatch || !e.rush.takes(d.clock.Now) {
+				e.tx.flush(leadBatches)
+			}
 			if len(list) < driverPass {
 				break
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/raknet-go/raknet/internal/arq"
 	"github.com/raknet-go/raknet/internal/guard"
+	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/offline"
 	"github.com/raknet-go/raknet/internal/session"
 	"github.com/raknet-go/raknet/internal/siphash"
@@ -44,6 +45,7 @@ type Endpoint struct {
 	role      role
 	table     table
 	driver    driver
+	rush      rush
 	tx        txFIFO
 	waits     waits
 	log       logger
@@ -91,7 +93,9 @@ func newEndpoint(g *group, s udp.Socket, cfg Config, members int) *Endpoint {
 	e.driver.init(e.clock, func() bool { return e.here.Load() >= manyConns })
 	e.tx = txFIFO{sock: s, kick: e.driver.kick, k: &e.counters}
 	e.role.init(e.interrupt)
+	e.rush.poller, _ = s.(udp.Poller)
 	e.reader.in = make([]udp.Inbound, readFirst)
+	e.reader.behind = monotime.Never
 	e.reader.stale = true // a socket from elsewhere may have a deadline
 	if cfg.Accepting {
 		conf := offline.ServerConfig{GUID: cfg.GUID, Versions: cfg.Versions, MaxMTU: cfg.MaxMTU, Key: g.cookies, Cookie: e.cookies()}

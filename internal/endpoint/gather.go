@@ -12,7 +12,7 @@ import "github.com/raknet-go/raknet/internal/monotime"
 // processors are busy.
 func (e *Endpoint) sent(c *Conn) {
 	waiting := e.tx.n.Load()
-	if waiting == 0 {
+	if waiting == 0 || waiting < txBatch && e.rush.takes(e.clock.Now) {
 		return
 	}
 	if e.here.Load() < 2 {

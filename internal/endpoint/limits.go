@@ -19,11 +19,14 @@ const (
 	// under one hold of its lock. A sender of many may make its own user wait that
 	// long, some 50 µs.
 	holdDatagrams = 64
-	// strangerShare is how many datagrams without a connection are looked at in a
-	// batch that also holds some of connections; the rest of them are dropped. A
-	// stranger costs about as much as a datagram of a session, so that a flood of
-	// requests leaves most of the reader to those who are connected.
-	strangerShare = 16
+	// behindFor is how long the socket may have had more than the reader took before what comes is
+	// shed: of each batch no more than behindShare datagrams of one connection, and of all strangers
+	// together, are looked at. To read and drop one costs a fraction of what it would cost to answer
+	// it, so that the reader catches up, and those who send little wait no longer than this behind
+	// those who flood. Else the system's buffer would fill and drop everybody's alike. To
+	// a sender of much it is a loss like one on the way.
+	behindFor   = 2 * time.Millisecond
+	behindShare = 8
 
 	// stepDatagrams is how many datagrams a connection sends when a shared goroutine
 	// serves it; with more to send it continues on a goroutine of its own (the pump), so that
@@ -47,6 +50,9 @@ const (
 	// after txRetry. What strangers are owed is dropped instead.
 	txQueue = 4096
 	txRetry = time.Millisecond
+	// pumpQueue is how many may wait there for a pump to add its own. Who sends much feels it no
+	// less if they wait in the connection, and others' do not wait behind them.
+	pumpQueue = 4 * txBatch
 	// txBatch is how many datagrams one call sends: twice what the system takes as one where
 	// they are full.
 	txBatch = 88

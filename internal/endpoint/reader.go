@@ -24,6 +24,7 @@ type reader struct {
 	client    netip.AddrPort // who sent the datagram that unwrap was given last
 	unaudited int            // bytes received that the budget was not told of
 	auditAt   monotime.Time  // when it is told, however few they are
+	behind    monotime.Time  // since when the socket has more than was read; Never: it has not
 	stale     bool           // the socket's read deadline may be set
 	failures  int            // errors in a row
 	unknown   int            // of them, those that are not known to be transient
@@ -50,7 +51,9 @@ func (e *Endpoint) background() {
 			if e.role.yield() {
 				break
 			}
-			e.readOnce()
+			if e.readOnce() && e.rush.begins(e) {
+				e.rush.run(e)
+			}
 		}
 	}
 }
@@ -78,11 +81,23 @@ func (e *Endpoint) readOnce() bool {
 		return e.readFailed(err)
 	}
 	r.failures, r.unknown = 0, 0
-	e.process(e.clock.Now(), r.in[:n])
+	e.took(n)
+	return true
+}
+
+// took processes the first n entries, and makes room for more if all were filled.
+func (e *Endpoint) took(n int) {
+	r, now := &e.reader, e.clock.Now()
+	switch {
+	case e.rush.poller == nil || !e.rush.poller.More():
+		r.behind = monotime.Never
+	case r.behind == monotime.Never:
+		r.behind = now
+	}
+	e.process(now, r.in[:n])
 	if n == len(r.in) && n < readBatch {
 		r.in = append(r.in, make([]udp.Inbound, n)...)
 	}
-	return true
 }
 
 // readFailed survives what can be survived.
@@ -132,6 +147,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	r := &e.reader
 	e.table.settle(e)
 	blocking, proxied := e.blocks.any(), !e.proxies.Empty()
+	overrun := now.Sub(r.behind) > behindFor
 	var datagrams, bytes, runLength int
 	var held *Conn
 	for i := range in {
@@ -169,18 +185,26 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 				held, runLength = c, 0
 			}
 			runLength++
-			c.answered = true
-			c.sess.Receive(now, m.Buf, data)
 			if !c.dirty {
-				c.dirty = true
+				c.dirty, c.taken = true, 0
 				r.dirty = append(r.dirty, c)
 			}
+			if overrun {
+				if c.taken == behindShare {
+					e.counters.dropped[offline.DropOverload].Add(1)
+					continue
+				}
+				c.taken++
+			}
+			c.answered = true
+			c.sess.Receive(now, m.Buf, data)
 		}
 	}
 	if held != nil {
 		held.mu.Unlock()
 	}
-	e.meet(now, r.strangers, len(r.dirty) > 0)
+	e.rush.count(now, bytes, r.dirty)
+	e.meet(now, r.strangers)
 	for i, c := range r.dirty {
 		c.dirty = false
 		c.turn(now, e.stepBudget, false)
@@ -220,14 +244,14 @@ func (e *Endpoint) connectionFor(from netip.AddrPort, data []byte) *Conn {
 	return r.last
 }
 
-// meet looks at the datagrams of strangers. While there are connections to serve it
-// looks at so many of a batch and drops the rest.
-func (e *Endpoint) meet(now monotime.Time, list []stranger, busy bool) {
-	if busy && len(list) > strangerShare {
-		first := &list[strangerShare]
+// meet looks at the datagrams of strangers. While the reader does not keep up it looks at so many
+// of a batch and drops the rest.
+func (e *Endpoint) meet(now monotime.Time, list []stranger) {
+	if len(list) > behindShare && now.Sub(e.reader.behind) > behindFor {
+		first := &list[behindShare]
 		e.drop(now, offline.DropOverload, first.client, first.data)
-		e.counters.dropped[offline.DropOverload].Add(uint64(len(list) - strangerShare - 1))
-		list = list[:strangerShare]
+		e.counters.dropped[offline.DropOverload].Add(uint64(len(list) - behindShare - 1))
+		list = list[:behindShare]
 	}
 	for i := range list {
 		s := &list[i]

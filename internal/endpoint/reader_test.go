@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/netsim"
 	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/internal/udp"
@@ -150,7 +151,7 @@ func TestDatagramsThatCameInOnePieceAreTakenApart(t *testing.T) {
 	})
 }
 
-func TestStrangersGetTheirShareOfABusyBatch(t *testing.T) {
+func TestAReaderThatIsBehindShedsStrangers(t *testing.T) {
 	bubble(t, func(r *rig) {
 		client, _ := r.pair()
 		synctest.Wait()
@@ -159,10 +160,17 @@ func TestStrangersGetTheirShareOfABusyBatch(t *testing.T) {
 			noise[i] = []byte{0x7f, 1}
 		}
 		in := []udp.Inbound{inbound("10.0.0.9:1", noise...), inbound("10.0.0.2:5000", []byte{0x84, 200, 0, 0})}
-		r.server.process(r.server.clock.Now(), in)
+		now := r.server.clock.Now()
+		r.server.process(now, in)
 		s := r.server.Stats()
-		require.Equal(t, uint64(strangerShare), s.Dropped["unknown"])
-		require.Equal(t, uint64(40-strangerShare), s.Dropped["overload"])
+		require.Equal(t, uint64(40), s.Dropped["unknown"], "all are looked at, while the reader keeps up")
+		require.Zero(t, s.Dropped["overload"])
+		r.server.reader.behind = now.Add(-behindFor - 1)
+		r.server.process(now, in)
+		r.server.reader.behind = monotime.Never
+		s = r.server.Stats()
+		require.Equal(t, uint64(40+behindShare), s.Dropped["unknown"])
+		require.Equal(t, uint64(40-behindShare), s.Dropped["overload"])
 		require.NoError(t, client.Cause())
 		for i := range in {
 			in[i].Buf.Release()

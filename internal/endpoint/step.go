@@ -86,7 +86,11 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 	}
 	e := c.ep
 	var bufs [pumpDatagrams]*pool.Buffer
-	n, limit := 0, min(budget, e.tx.room())
+	room := e.tx.room()
+	if pump {
+		room -= txQueue - pumpQueue
+	}
+	n, limit := 0, max(min(budget, room), 0)
 	for n < limit {
 		b := c.sess.Transmit(now)
 		if b == nil {

@@ -11,8 +11,13 @@ import (
 // batch is a Socket on a *net.UDPConn that receives and sends many datagrams per system
 // call, and where the kernel can do it many as one.
 type batch struct {
-	c  *net.UDPConn
+	c interface {
+		LocalAddr() net.Addr
+		SetReadDeadline(t time.Time) error
+		Close() error
+	}
 	rc syscall.RawConn
+	q  *quiet // c and rc, where the socket is out of the poller's hands
 	r  receiver
 	w  sender
 	df dontFragment
@@ -44,6 +49,16 @@ func newBatch(c *net.UDPConn, o Options) Socket {
 	})
 	s.r.init()
 	s.w.init()
+	return s
+}
+
+// calm takes a socket that nobody else has out of the poller's hands, if it can.
+func calm(s Socket) Socket {
+	if b, ok := s.(*batch); ok {
+		if q, err := newQuiet(b.c.(*net.UDPConn)); err == nil {
+			b.q, b.c, b.rc, b.df.rc = q, q, q, q
+		}
+	}
 	return s
 }
 

@@ -37,11 +37,13 @@ type receiver struct {
 	peer   Peer // who did, if connected
 	places int  // messages to make room for
 	most   int  // how many at most
+	filled bool // the last call filled all
 
 	in    []Inbound // of this call
 	n     int       // messages received
 	errno syscall.Errno
 	call  func(fd uintptr) bool // receive, as a value made once
+	ask   func(fd uintptr) bool // tryReceive
 	sys   func(trap, fd uintptr, v *vector, n int) (int, syscall.Errno)
 
 	counted   uint32        // what the kernel last said that it dropped
@@ -51,7 +53,7 @@ type receiver struct {
 func (r *receiver) init() {
 	r.places, r.most = placesMin, maxBatch
 	r.sys = batchCall
-	r.call = r.receive
+	r.call, r.ask = r.receive, r.tryReceive
 }
 
 // receive makes one system call, and false means that there is nothing to read. The runtime
@@ -63,10 +65,10 @@ func (r *receiver) receive(fd uintptr) bool {
 	r.drop(len(r.iovs))
 	if r.errno == unix.EAGAIN {
 		Release(r.in)
-		r.places = max(r.places/2, placesMin)
+		r.filled, r.places = false, max(r.places/2, placesMin)
 		return false
 	}
-	if r.n == n {
+	if r.filled = r.n == n; r.filled {
 		r.places = min(2*r.places, r.most)
 	}
 	return true

@@ -31,7 +31,7 @@ func listenSeveral(address string, n int, o Options) ([]Socket, error) {
 			return nil, err
 		}
 		address = pc.LocalAddr().String() // the first chooses the port, and one of a host's addresses
-		all = append(all, Wrap(pc, o))
+		all = append(all, calm(Wrap(pc, o)))
 	}
 	return all, nil
 }

@@ -107,6 +107,22 @@ type Socket interface {
 	Overflows() uint64
 }
 
+// Poller is a Socket whose reader may look whether something has come instead of waiting for it.
+type Poller interface {
+	Socket
+	// Poll is ReadBatch without the wait: the count may be zero without an error.
+	Poll(in []Inbound) (int, error)
+	// More reports whether the last ReadBatch or Poll got as much as it had room for, so that
+	// there may be more. It is the reader's.
+	More() bool
+	// Nap returns after a time of less than a millisecond, which passes exactly but for some
+	// 60 us. Other goroutines may have to wait meanwhile.
+	Nap(d time.Duration)
+	// Silence tells that until it is called with false nobody waits in ReadBatch, so that
+	// datagrams need wake nobody.
+	Silence(on bool)
+}
+
 // ErrAddress is returned by WriteBatch for a destination that this socket cannot have:
 // none, port 0, or IPv6 on an IPv4 socket. IsTransient holds for it.
 var ErrAddress = errors.New("destination address does not suit the socket")
@@ -118,7 +134,7 @@ func Listen(address string, o Options) (Socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Wrap(pc, o), nil
+	return calm(Wrap(pc, o)), nil
 }
 
 // maxSockets bounds the sockets of one address. Each brings buffers of its own, in the system

@@ -1,0 +1,58 @@
+package udp
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Poll implements Poller.
+func (s *batch) Poll(in []Inbound) (int, error) { return s.r.poll(s.rc, in) }
+
+// More implements Poller.
+func (s *batch) More() bool { return s.r.filled }
+
+// Nap implements Poller. The thread sleeps, and not the goroutine: the runtime's timers count in
+// milliseconds while it has nothing else to do.
+func (s *batch) Nap(d time.Duration) {
+	t := unix.NsecToTimespec(int64(d))
+	_ = unix.Nanosleep(&t, nil)
+}
+
+// Silence implements Poller.
+func (s *batch) Silence(on bool) {
+	if s.q != nil {
+		s.q.silence(on)
+	}
+}
+
+// tryReceive is receive for who does not wait.
+func (r *receiver) tryReceive(fd uintptr) bool {
+	n := min(len(r.in), r.places)
+	r.offer(n)
+	r.n, r.errno = r.sys(unix.SYS_RECVMMSG, fd, &r.vector, n)
+	r.drop(len(r.iovs))
+	if r.errno == unix.EAGAIN {
+		r.n, r.errno, r.filled = 0, 0, false
+	} else if r.filled = r.n == n; r.filled {
+		r.places = min(2*r.places, r.most)
+	}
+	return true
+}
+
+// poll returns what has come.
+func (r *receiver) poll(rc syscall.RawConn, in []Inbound) (int, error) {
+	r.in = in
+	defer func() { r.in = nil }()
+	err := rc.Read(r.ask)
+	if err == nil && r.errno != 0 {
+		err = os.NewSyscallError("recvmmsg", r.errno)
+	}
+	if err != nil {
+		Release(in)
+		return 0, err
+	}
+	return r.collect(), nil
+}
