@@ -220,7 +220,15 @@ func (c *Conn) setDeadline(of *atomic.Pointer[waiters], t time.Time) error {
 	if of.Load() == nil && t.IsZero() {
 		return nil // there was none
 	}
-	c.waiters(of).deadline.set(t, c.ep.role.kickLeader)
+	w := c.waiters(of)
+	passed := func() {
+		w.gate.open()
+		c.ep.role.kickLeader()
+	}
+	w.deadline.set(t, passed)
+	if w.late() {
+		w.gate.open()
+	}
 	c.ep.role.kickLeader()
 	return nil
 }

@@ -38,13 +38,14 @@
 // # Who locks
 //
 //	Conn.mu ──┬──> driver.mu
+//	          ├──> deadline.mu
 //	          ├──> txFIFO.mu
 //	          ├──> acceptQueue.mu
 //	          └──> blocks.mu
 //
 //	Endpoint.mu ─────> hosts.mu
 //
-//	table.mu, waits.mu, role.mu, deadline.mu, logger.mu: alone
+//	table.mu, waits.mu, role.mu, logger.mu: alone
 //
 // Only Conn.mu and Endpoint.mu are ever held while another lock is taken, and no two Conn.mu at once. No
 // lock is held across a system call, a wait, a call of the user's, a log line, or a

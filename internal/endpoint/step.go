@@ -170,6 +170,9 @@ func (c *Conn) after(w work) {
 		if over != nil {
 			close(over)
 		}
+		if r := c.read.Load(); r != nil {
+			r.gate.open()
+		}
 		if w&workCancel != 0 {
 			go c.cancelContext() // which may run code of the user's
 		}
