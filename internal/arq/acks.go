@@ -17,13 +17,13 @@ import (
 type ackQueue struct {
 	ranges  rangeSet
 	echoes  *[ackEchoes + 1]rangeSet // what was new in the last ACKs, the newest first; nil: the path is clean
-	lossy   int                      // datagrams to go until the path counts as clean
+	hello   *[2]span                 // the highest ranges that were new in the last two ACKs, until told is full
 	since   monotime.Time            // when the oldest pending one came; Never when none is pending
-	waiting int                      // bytes of datagrams noted since the last ACK was written
+	waiting int32                    // bytes of datagrams noted since the last ACK was written, about ackBytes at most
+	lossy   int16                    // datagrams to go until the path counts as clean
+	told    uint8                    // ACKs that said the two before them again on a clean path
 	urgent  bool
-	partial bool     // the last ACK left a part for the next, which has the echoes in it already
-	told    uint8    // ACKs that said the two before them again on a clean path
-	hello   *[2]span // the highest ranges that were new in the last two ACKs, until told is full
+	partial bool // the last ACK left a part for the next, which has the echoes in it already
 }
 
 const (
@@ -75,7 +75,7 @@ func (q *ackQueue) note(now monotime.Time, n int64, size int, urgent bool) {
 	if q.waiting == 0 && q.since == monotime.Never {
 		q.since = now
 	}
-	q.waiting += size
+	q.waiting = min(q.waiting+int32(size), ackBytes)
 	if q.lossy > 0 {
 		q.lossy--
 	}

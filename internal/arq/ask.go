@@ -14,7 +14,9 @@ func (e *Engine) RTT() time.Duration { return e.rtt.srtt }
 func (e *Engine) ReceiveBuffer() int { return e.limits.ReceiveBuffer }
 
 // ReceiptsReady reports whether NextReceipt has something to give.
-func (e *Engine) ReceiptsReady() bool { return e.receiptHead < len(e.receipts) }
+func (e *Engine) ReceiptsReady() bool {
+	return e.receipts != nil && e.receipts.head < len(e.receipts.list)
+}
 
 // OldestUnacked returns the reliable index of the oldest frame that was sent and not
 // acknowledged; ok is false when there is none. A peer that acknowledges other

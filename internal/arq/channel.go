@@ -13,12 +13,16 @@ package arq
 // packs both indexes into one weight that overflows at 2^20 sequenced messages. Here
 // neither happens.
 type orderChannel struct {
-	next     int64  // index of the ordered message to come
-	sequence uint32 // lowest sequencing index to deliver under next, 24 bits
-	arrived  uint64 // messages that had to wait so far: breaks ties, so that the first copy wins
-	heap     []heldKey
-	slack    slack
-	hold     *holdBudget
+	next     int64     // index of the ordered message to come
+	held     *heldHeap // nil: nothing had to wait since the connection rested
+	sequence uint32    // lowest sequencing index to deliver under next, 24 bits
+}
+
+// heldHeap is what waits in a channel.
+type heldHeap struct {
+	keys    []heldKey
+	arrived uint64 // messages that had to wait so far: breaks ties, so that the first copy wins
+	slack   slack
 }
 
 // heldKey orders what waits: by ordering index, then sequenced before ordered, then
@@ -37,8 +41,14 @@ const heldOrdered = 1 << seqBits
 // heldKeysMin is how large a heap may stay while it is empty. Arbitrary.
 const heldKeysMin = 64
 
-func (c *orderChannel) init(first int64, hold *holdBudget) {
-	*c = orderChannel{next: first, hold: hold}
+func (c *orderChannel) init(first int64) { *c = orderChannel{next: first} }
+
+// waiting returns how many messages wait.
+func (c *orderChannel) waiting() int {
+	if c.held == nil {
+		return 0
+	}
+	return len(c.held.keys)
 }
 
 // expand returns the ordering index as a number near next; it takes expanded and
@@ -50,32 +60,32 @@ func (c *orderChannel) expand(order int64) int64 { return expand24(wire24(order)
 // now, in order. What is stale or came before is released and counted; what must
 // wait is kept, whatever the hold budget says: to refuse is the caller's decision,
 // before it acknowledges anything.
-func (c *orderChannel) accept(order int64, seq uint32, sequenced bool, d Delivery, out []Delivery) []Delivery {
+func (c *orderChannel) accept(hold *holdBudget, order int64, seq uint32, sequenced bool, d Delivery, out []Delivery) []Delivery {
 	order = c.expand(order)
 	switch {
 	case order < c.next:
-		c.hold.drop(&d)
+		hold.drop(&d)
 		return out
 	case order > c.next:
-		c.wait(order, seq, sequenced, d)
+		c.wait(hold, order, seq, sequenced, d)
 		return out
 	case sequenced:
-		return c.sequenced(seq, d, out)
+		return c.sequenced(hold, seq, d, out)
 	}
 	c.next++
 	c.sequence = 0
 	out = append(out, d)
-	if len(c.heap) > 0 {
-		out = c.release(out)
+	if c.waiting() > 0 {
+		out = c.release(hold, out)
 	}
 	return out
 }
 
 // sequenced delivers a sequenced message of the current index unless it is older
 // than one already delivered.
-func (c *orderChannel) sequenced(seq uint32, d Delivery, out []Delivery) []Delivery {
+func (c *orderChannel) sequenced(hold *holdBudget, seq uint32, d Delivery, out []Delivery) []Delivery {
 	if older24(seq, c.sequence) {
-		c.hold.drop(&d)
+		hold.drop(&d)
 		return out
 	}
 	c.sequence = (seq + 1) & seqMask
@@ -83,47 +93,62 @@ func (c *orderChannel) sequenced(seq uint32, d Delivery, out []Delivery) []Deliv
 }
 
 // wait puts a message of a later index on the heap.
-func (c *orderChannel) wait(order int64, seq uint32, sequenced bool, d Delivery) {
-	k := heldKey{order: order, arrived: c.arrived, sequence: heldOrdered, slot: c.hold.put(d)}
+func (c *orderChannel) wait(hold *holdBudget, order int64, seq uint32, sequenced bool, d Delivery) {
+	if c.held == nil {
+		c.held = new(heldHeap)
+	}
+	h := c.held
+	k := heldKey{order: order, arrived: h.arrived, sequence: heldOrdered, slot: hold.put(d)}
 	if sequenced {
 		k.sequence = seq & seqMask
 	}
-	c.arrived++
-	c.heap = append(c.heap, k)
-	c.slack.used(len(c.heap))
-	c.up(len(c.heap) - 1)
+	h.arrived++
+	h.keys = append(h.keys, k)
+	h.slack.used(len(h.keys))
+	h.up(len(h.keys) - 1)
 }
 
 // release delivers what waited for the index that was just reached, and so on.
-func (c *orderChannel) release(out []Delivery) []Delivery {
-	for len(c.heap) > 0 && c.heap[0].order <= c.next {
-		k := c.heap[0]
-		c.pop()
-		d := c.hold.take(k.slot)
+func (c *orderChannel) release(hold *holdBudget, out []Delivery) []Delivery {
+	h := c.held
+	for len(h.keys) > 0 && h.keys[0].order <= c.next {
+		k := h.keys[0]
+		h.pop()
+		d := hold.take(k.slot)
 		switch {
 		case k.order < c.next:
-			c.hold.drop(&d) // a second copy of an ordered message
+			hold.drop(&d) // a second copy of an ordered message
 		case k.sequence != heldOrdered:
-			out = c.sequenced(k.sequence, d, out)
+			out = c.sequenced(hold, k.sequence, d, out)
 		default:
 			c.next++
 			c.sequence = 0
 			out = append(out, d)
 		}
 	}
-	if len(c.heap) == 0 && c.slack.emptied(cap(c.heap), heldKeysMin) {
-		c.heap = nil
+	if len(h.keys) == 0 && h.slack.emptied(cap(h.keys), heldKeysMin) {
+		h.keys = nil
 	}
 	return out
 }
 
 // close releases everything that waits.
-func (c *orderChannel) close() {
-	for _, k := range c.heap {
-		d := c.hold.take(k.slot)
+func (c *orderChannel) close(hold *holdBudget) {
+	if c.held == nil {
+		return
+	}
+	for _, k := range c.held.keys {
+		d := hold.take(k.slot)
 		d.Release()
 	}
-	c.heap = nil
+	c.held = nil
+}
+
+// rest gives back memory.
+func (c *orderChannel) rest() {
+	if c.waiting() == 0 {
+		c.held = nil
+	}
 }
 
 func (a *heldKey) less(b *heldKey) bool {
@@ -138,8 +163,8 @@ func (a *heldKey) less(b *heldKey) bool {
 
 // up and pop are the usual binary heap. A message that arrives in the order of its
 // index, as nearly all that wait do, moves nothing on its way in.
-func (c *orderChannel) up(i int) {
-	h := c.heap
+func (w *heldHeap) up(i int) {
+	h := w.keys
 	k := h[i]
 	for i > 0 {
 		parent := (i - 1) / 2
@@ -152,12 +177,12 @@ func (c *orderChannel) up(i int) {
 	h[i] = k
 }
 
-func (c *orderChannel) pop() {
-	h := c.heap
+func (w *heldHeap) pop() {
+	h := w.keys
 	n := len(h) - 1
 	k := h[n]
 	h = h[:n]
-	c.heap = h
+	w.keys = h
 	if n == 0 {
 		return
 	}
@@ -179,25 +204,29 @@ func (c *orderChannel) pop() {
 	h[i] = k
 }
 
-// orderChannels are the ordering channels of one connection, made when first used,
-// and what waits in all of them.
+// orderChannels are the ordering channels of one connection and what waits in all of
+// them. Every connection uses channel 0, and most no other: those are made when first used.
 type orderChannels struct {
-	channel []*orderChannel // up to the highest used so far; nil: not used yet
-	first   int64
-	hold    holdBudget
+	zero  orderChannel
+	other *[]*orderChannel // from 1 up to the highest used so far; nil: not used yet
+	first int64
+	hold  holdBudget
 }
 
-// init starts every channel at index first; maxMessages and maxBytes bound what
-// waits in all of them together.
-func (o *orderChannels) init(first int64, maxMessages, maxBytes int) {
+// init starts every channel at index first; l bounds what waits in all of them together.
+func (o *orderChannels) init(first int64, l *Limits) {
 	*o = orderChannels{first: first}
-	o.hold.init(maxMessages, maxBytes)
+	o.zero.init(first)
+	o.hold.init(l)
 }
 
 // of returns channel ch, nil if it was not used yet.
 func (o *orderChannels) of(ch uint8) *orderChannel {
-	if int(ch) < len(o.channel) {
-		return o.channel[ch]
+	if ch == 0 {
+		return &o.zero
+	}
+	if o.other != nil && int(ch) <= len(*o.other) {
+		return (*o.other)[ch-1]
 	}
 	return nil
 }
@@ -207,13 +236,21 @@ func (o *orderChannels) get(ch uint8) *orderChannel {
 	if c := o.of(ch); c != nil {
 		return c
 	}
-	if more := int(ch) + 1 - len(o.channel); more > 0 {
-		o.channel = append(o.channel, make([]*orderChannel, more)...)
+	if o.other == nil {
+		o.other = new([]*orderChannel)
+	}
+	if more := int(ch) - len(*o.other); more > 0 {
+		*o.other = append(*o.other, make([]*orderChannel, more)...)
 	}
 	c := new(orderChannel)
-	c.init(o.first, &o.hold)
-	o.channel[ch] = c
+	c.init(o.first)
+	(*o.other)[ch-1] = c
 	return c
+}
+
+// accept takes a message of channel ch; see orderChannel.accept.
+func (o *orderChannels) accept(ch uint8, order int64, seq uint32, sequenced bool, d Delivery, out []Delivery) []Delivery {
+	return o.get(ch).accept(&o.hold, order, seq, sequenced, d, out)
 }
 
 // next returns the index that channel ch expects, without making the channel.
@@ -235,9 +272,24 @@ func (o *orderChannels) holds(ch uint8, order uint32) bool {
 
 // close releases everything that waits in any channel.
 func (o *orderChannels) close() {
-	for _, c := range o.channel {
+	o.each(func(c *orderChannel) { c.close(&o.hold) })
+}
+
+// rest gives back the memory of what waited.
+func (o *orderChannels) rest() {
+	o.each((*orderChannel).rest)
+	o.hold.rest()
+}
+
+// each calls f for every channel in use.
+func (o *orderChannels) each(f func(c *orderChannel)) {
+	f(&o.zero)
+	if o.other == nil {
+		return
+	}
+	for _, c := range *o.other {
 		if c != nil {
-			c.close()
+			f(c)
 		}
 	}
 }

@@ -28,14 +28,14 @@ type orderTest struct {
 
 func newOrderTest(t testing.TB, first int64) *orderTest {
 	o := &orderTest{t: t}
-	o.hold.init(8192, 4<<20)
-	o.c.init(first, &o.hold)
+	o.hold.init(&Limits{HeldMessages: 8192, HeldBytes: 4 << 20})
+	o.c.init(first)
 	return o
 }
 
 // accept takes message n and returns the numbers of what was delivered.
 func (o *orderTest) accept(order, seq int64, sequenced bool, n int) []int {
-	o.out = o.c.accept(int64(wire24(order)), wire24(seq), sequenced, numbered(n), o.out[:0])
+	o.out = o.c.accept(&o.hold, int64(wire24(order)), wire24(seq), sequenced, numbered(n), o.out[:0])
 	var ns []int
 	for i := range o.out {
 		ns = append(ns, number(&o.out[i]))
@@ -96,7 +96,7 @@ func TestOrderingStories(t *testing.T) {
 			for _, first := range starts {
 				o := newOrderTest(t, first)
 				o.play(first, c.script)
-				if o.hold.messages != 0 || o.hold.bytes != 0 || len(o.c.heap) != 0 {
+				if o.hold.messages != 0 || o.hold.bytes != 0 || o.c.waiting() != 0 {
 					t.Fatalf("from %d: %d messages, %d bytes are left", first, o.hold.messages, o.hold.bytes)
 				}
 			}
@@ -212,7 +212,7 @@ func TestOrderChannelAgreesWithANaiveOne(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("step %d, %+v: delivered %v, want %v", step, m, got, want)
 			}
-			if o.c.next != model.next || o.hold.messages > len(model.waiting)+1 && o.hold.messages != len(o.c.heap) {
+			if o.c.next != model.next || o.hold.messages > len(model.waiting)+1 && o.hold.messages != o.c.waiting() {
 				t.Fatalf("step %d: next %d, %d waiting; want %d, %d", step, o.c.next, o.hold.messages, model.next, len(model.waiting))
 			}
 			delivered = append(delivered, got...)
@@ -260,10 +260,10 @@ func FuzzOrderChannel(f *testing.F) {
 				t.Fatalf("%+v: delivered %v, want %v", m, got, want)
 			}
 		}
-		if len(o.c.heap) != o.hold.messages {
-			t.Fatalf("%d keys for %d messages", len(o.c.heap), o.hold.messages)
+		if o.c.waiting() != o.hold.messages {
+			t.Fatalf("%d keys for %d messages", o.c.waiting(), o.hold.messages)
 		}
-		o.c.close()
+		o.c.close(&o.hold)
 		if o.hold.messages != 0 || o.hold.bytes != 0 {
 			t.Fatalf("%d messages of %d bytes after close", o.hold.messages, o.hold.bytes)
 		}
@@ -273,20 +273,20 @@ func FuzzOrderChannel(f *testing.F) {
 func TestChannelsAreIndependentAndMadeAtFirstUse(t *testing.T) {
 	wantNoLeak(t)
 	var o orderChannels
-	o.init(1<<24-1, 100, 1<<20)
+	o.init(1<<24-1, &Limits{HeldMessages: 100, HeldBytes: 1 << 20})
 	if !o.wants(31, 0xffffff) || o.wants(31, 0) || !o.holds(31, 0) || o.holds(31, 0xfffffe) || o.of(31) != nil {
 		t.Fatal("an unused channel expects its first index, and asking does not make it")
 	}
 	b := pool.Get(pool.ClassRead)
 	var out []Delivery
 	for ch := range uint8(32) {
-		out = o.get(ch).accept(0, 0, false, newDelivery(3, ch, pool.Share(b, b.B[:1000])), out)
+		out = o.accept(ch, 0, 0, false, newDelivery(3, ch, pool.Share(b, b.B[:1000])), out)
 	}
 	b.Release()
 	if len(out) != 0 || o.hold.messages != 32 {
 		t.Fatalf("%d delivered, %d wait", len(out), o.hold.messages)
 	}
-	out = o.get(9).accept(0xffffff, 0, false, numbered(1), out)
+	out = o.accept(9, 0xffffff, 0, false, numbered(1), out)
 	if len(out) != 2 || out[1].Channel != 9 || o.next(9) != 1<<24+1 || o.next(8) != 1<<24-1 {
 		t.Fatalf("%d delivered", len(out))
 	}
@@ -302,11 +302,11 @@ func TestInOrderDeliveryDoesNotAllocate(t *testing.T) {
 	out := make([]Delivery, 0, 4)
 	var d Delivery
 	allocs := testing.AllocsPerRun(1000, func() {
-		out = o.c.accept(o.c.next, 0, false, d, out[:0])
-		out = o.c.accept(o.c.next, o.c.sequence, true, d, out[:0])
+		out = o.c.accept(&o.hold, o.c.next, 0, false, d, out[:0])
+		out = o.c.accept(&o.hold, o.c.next, o.c.sequence, true, d, out[:0])
 	})
-	if allocs > 0 || cap(o.c.heap) > 0 {
-		t.Errorf("%v allocations, a heap of %d", allocs, cap(o.c.heap))
+	if allocs > 0 || o.c.held != nil {
+		t.Errorf("%v allocations, %v", allocs, o.c.held)
 	}
 }
 
@@ -321,9 +321,9 @@ func TestALossyPathDoesNotAllocateInSteadyState(t *testing.T) {
 	round := func() {
 		next := o.c.next
 		for n := next + 1; n < next+100; n++ {
-			out = o.c.accept(n, 0, false, newDelivery(3, 0, pool.Share(b, b.B[:100])), out)
+			out = o.c.accept(&o.hold, n, 0, false, newDelivery(3, 0, pool.Share(b, b.B[:100])), out)
 		}
-		out = o.c.accept(next, 0, false, newDelivery(3, 0, pool.Share(b, b.B[:100])), out)
+		out = o.c.accept(&o.hold, next, 0, false, newDelivery(3, 0, pool.Share(b, b.B[:100])), out)
 		if len(out) != 100 {
 			t.Fatalf("%d delivered", len(out))
 		}
@@ -346,7 +346,7 @@ func BenchmarkOrderInOrder(b *testing.B) {
 		if len(out) == cap(out) {
 			out = out[:0]
 		}
-		out = o.c.accept(o.c.next&seqMask, 0, false, d, out)
+		out = o.c.accept(&o.hold, o.c.next&seqMask, 0, false, d, out)
 	}
 }
 
@@ -359,10 +359,10 @@ func BenchmarkOrderBehindALoss(b *testing.B) {
 	for b.Loop() {
 		next := o.c.next
 		if i++; i < 200 {
-			out = o.c.accept(next+i, 0, false, d, out)
+			out = o.c.accept(&o.hold, next+i, 0, false, d, out)
 			continue
 		}
-		out = o.c.accept(next, 0, false, d, out[:0])
+		out = o.c.accept(&o.hold, next, 0, false, d, out[:0])
 		i = 0
 	}
 }

@@ -44,7 +44,7 @@ func (d *damagedEngine) Start(v *hostile.Vector) {
 
 func (d *damagedEngine) Receive(data []byte) (took bool) {
 	e := d.e
-	d.before = Stats{Counters: e.stats}
+	d.before = Stats{Counters: e.stats.all()}
 	b := pool.Get(pool.ClassRead)
 	b.N = copy(b.B, data)
 	v := e.Receive(d.lossTest.now, b, b.Bytes())
@@ -81,7 +81,7 @@ func (d *damagedEngine) dropped(v Verdict, size int) {
 	} else {
 		want.DatagramsRefused++
 	}
-	if d.e.stats != want.Counters || d.e.readyHead != len(d.e.ready) {
+	if d.e.stats.all() != want.Counters || d.e.readyHead != len(d.e.ready) {
 		d.play.Fatalf("a datagram was dropped (%v), but counted as %+v, before it %+v", v, d.e.stats, d.before)
 	}
 }

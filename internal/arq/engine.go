@@ -107,14 +107,13 @@ type outChannel struct {
 // Engine is the engine of one peer. Init makes it ready. It is not safe for
 // concurrent use.
 type Engine struct {
-	mtu    int
 	limits *Limits
 	cc     Controller
-	first  int64 // FirstOrder, for our channels made later
 
 	// Sending.
-	queue          *sendQueue // nil: nothing was sent for a while
-	channels       []outChannel
+	queue          *sendQueue    // nil: nothing was sent for a while
+	zero           outChannel    // channel 0, which every connection uses
+	other          *[]outChannel // from 1 up to the highest used so far; nil: not used yet
 	nextReliable   int64
 	reach          reach
 	sendRoom       int32   // the bound on held where it grows: see sendBuffer
@@ -133,9 +132,8 @@ type Engine struct {
 	delivered      int64
 	deliveredAt    monotime.Time
 	firstSentAt    monotime.Time
-	limitedUntil   int64 // delivered count up to which samples are application-limited
-	receipts       []ReceiptEvent
-	receiptHead    int
+	limitedUntil   int64         // delivered count up to which samples are application-limited
+	receipts       *receiptQueue // nil: nobody wanted one lately
 
 	// Receiving.
 	arrivals   arrivals
@@ -151,11 +149,12 @@ type Engine struct {
 	unread     int
 	freed      int // of unread: bytes that had been held for order, up to HeldBytes
 
-	stats Counters
+	stats counters
 	trace *tracer // nil: nobody wants to know
 
 	// Side by side, which takes less room.
 	freeCount int32 // packets in free
+	mtu       uint16
 	nextSplit uint16
 	accepted  uint8 // datagrams so far, up to promptAcks
 	abandoned bool
@@ -166,7 +165,8 @@ type Engine struct {
 
 // Init prepares e for a connection that starts now.
 func (e *Engine) Init(now monotime.Time, c *Config) {
-	*e = Engine{mtu: c.MTU, limits: c.settled, first: c.FirstOrder}
+	*e = Engine{mtu: uint16(c.MTU), limits: c.settled, stats: counters{Troubles: &noTroubles}}
+	e.zero.order = c.FirstOrder
 	if e.limits == nil {
 		e.limits = c.Limits.withDefaults()
 	}
@@ -266,8 +266,8 @@ func (e *Engine) Rest(now monotime.Time) {
 		e.reasm = nil
 	}
 	e.repeats.recent = nil
-	if e.receiptHead == len(e.receipts) {
-		e.receipts, e.receiptHead = nil, 0
+	if !e.ReceiptsReady() {
+		e.receipts = nil
 	}
 	if e.readyHead == len(e.ready) {
 		e.ready, e.readyHead = nil, 0
@@ -277,14 +277,17 @@ func (e *Engine) Rest(now monotime.Time) {
 	}
 	e.arrivals.rest()
 	e.acks.rest()
+	e.nacks.rest()
+	e.reliable.rest()
+	e.order.rest()
 }
 
 // MTU returns the negotiated size.
-func (e *Engine) MTU() int { return e.mtu }
+func (e *Engine) MTU() int { return int(e.mtu) }
 
 // Stats fills s.
 func (e *Engine) Stats(s *Stats) {
-	*s = Stats{Counters: e.stats}
+	*s = Stats{Counters: e.stats.all()}
 	s.Stale = e.order.hold.stale
 	s.ReassemblyBytes, s.HeldMessages, s.HeldBytes = e.reasm.holds(), e.order.hold.messages, e.order.hold.bytes
 	s.RTT, s.RTTVar, s.MinRTT = e.rtt.srtt, e.rtt.rttvar, e.rtt.min
@@ -299,7 +302,7 @@ func (e *Engine) Close() {
 }
 
 // maxPayload is the most that a datagram may have.
-func (e *Engine) maxPayload() int { return e.mtu - protocol.UDPOverhead }
+func (e *Engine) maxPayload() int { return int(e.mtu) - protocol.UDPOverhead }
 
 // Send queues a message. It does not send: Transmit does.
 func (e *Engine) Send(now monotime.Time, m *Message) error {
@@ -316,11 +319,11 @@ func (e *Engine) Send(now monotime.Time, m *Message) error {
 		return ErrChannel
 	case !m.Priority.Valid():
 		return ErrPriority
-	case size > e.limits.MessageFragments*MaxFrame(e.mtu):
+	case size > e.limits.MessageFragments*MaxFrame(e.MTU()):
 		return ErrMessageTooLarge
 	}
 	mode := m.Reliability.Wire()
-	split := size > MaxFrame(e.mtu)
+	split := size > MaxFrame(e.MTU())
 	if split {
 		mode = m.Reliability.Split().Wire()
 	}
@@ -345,10 +348,7 @@ func (e *Engine) Send(now monotime.Time, m *Message) error {
 // number gives a message its indexes on its channel. A sequenced message carries the
 // ordering index that the next ordered one will get and does not use it up.
 func (e *Engine) number(f *wire.Frame) {
-	for int(f.Channel) >= len(e.channels) {
-		e.channels = append(e.channels, outChannel{order: e.first})
-	}
-	c := &e.channels[f.Channel]
+	c := e.channel(f.Channel)
 	f.Order = wire24(c.order)
 	if f.Reliability.IsSequenced() {
 		f.Sequence = wire24(c.seq)
@@ -357,6 +357,20 @@ func (e *Engine) number(f *wire.Frame) {
 		c.order++
 		c.seq = 0
 	}
+}
+
+// channel returns what was sent on one.
+func (e *Engine) channel(ch uint8) *outChannel {
+	if ch == 0 {
+		return &e.zero
+	}
+	if e.other == nil {
+		e.other = new([]outChannel)
+	}
+	for int(ch) > len(*e.other) {
+		*e.other = append(*e.other, outChannel{order: e.order.first})
+	}
+	return &(*e.other)[ch-1]
 }
 
 // flowOf returns the flow that a message waits in.
@@ -400,9 +414,9 @@ func (e *Engine) sendWhole(now monotime.Time, f *wire.Frame, m *Message) {
 func (e *Engine) sendSplit(f *wire.Frame, m *Message) {
 	cut := m.Fragments
 	if cut == nil {
-		cut = Cut(m.Payload, e.mtu, m.Reliability)
+		cut = Cut(m.Payload, e.MTU(), m.Reliability)
 	}
-	if cut.mtu != e.mtu || cut.mode != f.Reliability {
+	if cut.mtu != e.MTU() || cut.mode != f.Reliability {
 		panic("arq: fragments were cut for another MTU or mode")
 	}
 	f.Split, f.SplitCount, f.SplitID = true, uint32(len(cut.bufs)), e.nextSplit

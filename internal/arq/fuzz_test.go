@@ -195,8 +195,8 @@ func (a *ackPath) transmit(n int) {
 		if b == nil {
 			return
 		}
-		if b.N == 0 || b.N > e.mtu-protocol.UDPOverhead {
-			a.t.Fatalf("a datagram of %d bytes at an MTU of %d", b.N, e.mtu)
+		if b.N == 0 || b.N > e.MTU()-protocol.UDPOverhead {
+			a.t.Fatalf("a datagram of %d bytes at an MTU of %d", b.N, e.MTU())
 		}
 		if e.inFlight > inFlight && inFlight > 0 && probes == 0 && e.inFlight > window {
 			a.t.Fatalf("%d bytes in flight at a window of %d", e.inFlight, window)

@@ -11,10 +11,14 @@ package arq
 // holds may exceed the bound, so a second, firm bound a quarter higher refuses even
 // those datagrams, unless nothing in them would have to wait.
 type holdBudget struct {
-	maxMessages, maxBytes int
-	messages, bytes       int
-	stale                 uint64 // messages dropped because a newer one was delivered, or as second copies
+	limits          *Limits // HeldMessages and HeldBytes
+	messages, bytes int
+	stale           uint64 // messages dropped because a newer one was delivered, or as second copies
+	store           *holdStore
+}
 
+// holdStore is where the messages are; there is none until the first of them.
+type holdStore struct {
 	slots []Delivery
 	free  []int32
 	slack slack
@@ -23,16 +27,17 @@ type holdBudget struct {
 // holdSlotsMin is how many slots stay while nothing waits. Arbitrary.
 const holdSlotsMin = 64
 
-func (h *holdBudget) init(maxMessages, maxBytes int) {
-	*h = holdBudget{maxMessages: maxMessages, maxBytes: maxBytes}
-}
+func (h *holdBudget) init(l *Limits) { *h = holdBudget{limits: l} }
 
 // full reports whether the budget is used up.
-func (h *holdBudget) full() bool { return h.messages >= h.maxMessages || h.bytes >= h.maxBytes }
+func (h *holdBudget) full() bool {
+	return h.messages >= h.limits.HeldMessages || h.bytes >= h.limits.HeldBytes
+}
 
 // exhausted reports whether the firm bound is reached, too.
 func (h *holdBudget) exhausted() bool {
-	return h.messages >= h.maxMessages+h.maxMessages/4 || h.bytes >= h.maxBytes+h.maxBytes/4
+	messages, bytes := h.limits.HeldMessages, h.limits.HeldBytes
+	return h.messages >= messages+messages/4 || h.bytes >= bytes+bytes/4
 }
 
 // put keeps a message and returns its slot.
@@ -40,32 +45,44 @@ func (h *holdBudget) put(d Delivery) int32 {
 	d.settle()
 	h.messages++
 	h.bytes += d.pinned()
-	h.slack.used(h.messages)
-	if n := len(h.free); n > 0 {
-		slot := h.free[n-1]
-		h.free = h.free[:n-1]
-		h.slots[slot] = d
+	if h.store == nil {
+		h.store = new(holdStore)
+	}
+	s := h.store
+	s.slack.used(h.messages)
+	if n := len(s.free); n > 0 {
+		slot := s.free[n-1]
+		s.free = s.free[:n-1]
+		s.slots[slot] = d
 		return slot
 	}
-	h.slots = append(h.slots, d)
-	return int32(len(h.slots) - 1)
+	s.slots = append(s.slots, d)
+	return int32(len(s.slots) - 1)
 }
 
 // take returns the message in a slot and empties it.
 func (h *holdBudget) take(slot int32) Delivery {
-	d := h.slots[slot]
-	h.slots[slot] = Delivery{}
+	s := h.store
+	d := s.slots[slot]
+	s.slots[slot] = Delivery{}
 	h.messages--
 	h.bytes -= d.pinned()
 	if h.messages > 0 {
-		h.free = append(h.free, slot)
+		s.free = append(s.free, slot)
 		return d
 	}
-	h.slots, h.free = h.slots[:0], h.free[:0]
-	if h.slack.emptied(cap(h.slots), holdSlotsMin) {
-		h.slots, h.free = nil, nil
+	s.slots, s.free = s.slots[:0], s.free[:0]
+	if s.slack.emptied(cap(s.slots), holdSlotsMin) {
+		s.slots, s.free = nil, nil
 	}
 	return d
+}
+
+// rest gives back memory.
+func (h *holdBudget) rest() {
+	if h.messages == 0 {
+		h.store = nil
+	}
 }
 
 // drop releases a message that nobody will see.

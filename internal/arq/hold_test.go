@@ -8,7 +8,7 @@ import (
 
 func TestTheHoldBudgetCountsMessagesAndBytes(t *testing.T) {
 	var h holdBudget
-	h.init(8, 8*(100+deliveryOverhead))
+	h.init(&Limits{HeldMessages: 8, HeldBytes: 8 * (100 + deliveryOverhead)})
 	message := func(n int) Delivery { return newDelivery(0, 0, pool.Ref{Data: make([]byte, n)}) }
 	var slots []int32
 
@@ -50,7 +50,7 @@ func TestTheHoldBudgetCountsMessagesAndBytes(t *testing.T) {
 func TestWhatIsHeldPinsLittleMoreThanItsSize(t *testing.T) {
 	wantNoLeak(t)
 	var h holdBudget
-	h.init(100, 1<<20)
+	h.init(&Limits{HeldMessages: 100, HeldBytes: 1 << 20})
 	b := pool.Get(pool.ClassBatch)
 	s := h.put(newDelivery(0, 0, pool.Share(b, b.B[100:101])))
 	if b.Shared() {
@@ -63,7 +63,7 @@ func TestWhatIsHeldPinsLittleMoreThanItsSize(t *testing.T) {
 
 func TestTheHoldGivesBackTheMemoryOfABurstLater(t *testing.T) {
 	var h holdBudget
-	h.init(1<<20, 1<<30)
+	h.init(&Limits{HeldMessages: 1 << 20, HeldBytes: 1 << 30})
 	wave := func(n int32) {
 		for range n {
 			h.put(Delivery{})
@@ -77,7 +77,7 @@ func TestTheHoldGivesBackTheMemoryOfABurstLater(t *testing.T) {
 		wave(10)
 	}
 	wave(1)
-	if cap(h.slots) > holdSlotsMin || cap(h.free) > holdSlotsMin {
-		t.Errorf("%d slots are kept", cap(h.slots))
+	if cap(h.store.slots) > holdSlotsMin || cap(h.store.free) > holdSlotsMin {
+		t.Errorf("%d slots are kept", cap(h.store.slots))
 	}
 }

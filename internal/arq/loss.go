@@ -17,12 +17,12 @@ type lossState struct {
 	nackedTo  int64 // one above the highest number that a NACK named
 	newest    int64 // highest number acknowledged; -1 before the first
 	raisedAt  int64 // next number when the tolerance was last raised: once a round trip
-	tolerance int   // in quarters of the least round trip; 0: no reordering seen
-	calm      int   // batches of losses since the tolerance changed
 	lossAt    monotime.Time
 	timeoutAt monotime.Time
-	backoff   int // timeouts in a row
-	probes    int // datagrams that may leave in spite of the window, to make the peer talk
+	tolerance int16 // in quarters of the least round trip; 0: no reordering seen
+	calm      int16 // batches of losses since the tolerance changed, up to calmLosses
+	backoff   int16 // timeouts in a row, up to maxBackoff
+	probes    int16 // datagrams that may leave in spite of the window, to make the peer talk
 	// probeBelow is the next number at the last timeout: only what left before is probed with.
 	probeBelow int64
 	episode    episode
@@ -111,7 +111,8 @@ func (e *Engine) detectLosses(now monotime.Time) {
 	}
 	sample.InFlight = e.inFlight
 	e.cc.OnLoss(now, sample)
-	if e.loss.calm++; e.loss.calm >= calmLosses && e.loss.tolerance > 0 {
+	e.loss.calm = min(e.loss.calm+1, calmLosses)
+	if e.loss.calm == calmLosses && e.loss.tolerance > 0 {
 		e.loss.tolerance--
 		e.loss.calm = 0
 	}
@@ -123,7 +124,7 @@ func (e *Engine) lose(n int64, d *sentDatagram) {
 	d.state = sentLost
 	e.sent.out--
 	e.inFlight -= int(d.size)
-	e.stats.DatagramsLost++
+	e.trouble().DatagramsLost++
 	e.loss.episode.add(n, e.sent.next)
 	e.repeats.sawVerdict(true)
 	if d.also != nil {
@@ -157,7 +158,7 @@ func (e *Engine) armTimeout(now monotime.Time) {
 		e.loss.timeoutAt = monotime.Never
 		return
 	}
-	e.loss.timeoutAt = now.Add(e.rtt.pause(e.loss.backoff))
+	e.loss.timeoutAt = now.Add(e.rtt.pause(int(e.loss.backoff)))
 }
 
 // onTimeout handles silence. The first timeout gives nothing up: it sends the oldest
@@ -224,7 +225,7 @@ func (e *Engine) onNack(now monotime.Time, b []byte) Verdict {
 	if err != nil {
 		return VerdictMalformed
 	}
-	e.stats.NacksReceived++
+	e.trouble().NacksReceived++
 	known := false
 	verdict := e.eachSent(&it, nackWork, func(n int64, d *sentDatagram) {
 		known = true
@@ -266,7 +267,7 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 		case sentLost:
 			spurious = e.loss.episode.deny(n) || spurious
 			e.repeats.sawSpurious()
-			e.stats.SpuriousLosses++
+			e.trouble().SpuriousLosses++
 			e.traceSpurious(now, n, d)
 			sample.Bytes += int(d.size)
 			if n >= e.loss.raisedAt {

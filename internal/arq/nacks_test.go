@@ -9,7 +9,6 @@ import (
 func TestAGapIsReportedOnceAndLateArrivalsAreNot(t *testing.T) {
 	for _, first := range starts {
 		var q nackQueue
-		q.init()
 		if q.pending() || q.append(nil, 1464) != nil {
 			t.Fatal("a new queue reports something")
 		}
@@ -33,7 +32,6 @@ func TestAGapIsReportedOnceAndLateArrivalsAreNot(t *testing.T) {
 
 func TestALongGapIsReportedFromItsNearEnd(t *testing.T) {
 	var q nackQueue
-	q.init()
 	q.gap(0, 5000)
 	ns := named(t, q.append(nil, 1464), 0xa0, 1464, 5000)
 	if len(ns) != nackGap || ns[0] != 4000 || ns[nackGap-1] != 4999 {
@@ -47,7 +45,6 @@ func TestWhatIsMissingIsWhatIsReported(t *testing.T) {
 		var w arrivals
 		var q nackQueue
 		w.init(next)
-		q.init()
 		reported, late := map[int64]bool{}, []int64{}
 		for range 3000 {
 			n := w.next
@@ -99,7 +96,6 @@ func TestWhatIsMissingIsWhatIsReported(t *testing.T) {
 
 func BenchmarkNackArrivedNoneMissing(b *testing.B) {
 	var q nackQueue
-	q.init()
 	n := int64(0)
 	for b.Loop() {
 		q.arrived(n)

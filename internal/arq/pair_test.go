@@ -106,13 +106,13 @@ func (w *pair) flush(end int) {
 		if b == nil {
 			break
 		}
-		if b.N > e.mtu-28 {
-			w.t.Fatalf("end %d sent %d bytes at MTU %d", end, b.N, e.mtu)
+		if b.N > e.MTU()-28 {
+			w.t.Fatalf("end %d sent %d bytes at MTU %d", end, b.N, e.MTU())
 		}
 		w.carry(end, b.Bytes())
 		b.Release()
 	}
-	if e.inFlight > e.cc.Window()+e.mtu*4 && e.loss.probes == 0 && e.inFlight > e.mtu*4 {
+	if e.inFlight > e.cc.Window()+e.MTU()*4 && e.loss.probes == 0 && e.inFlight > e.MTU()*4 {
 		// Windows may shrink below what is out; nothing new may then leave. Checked by tests of their own.
 		_ = e
 	}

@@ -15,19 +15,32 @@ func (e *Engine) reportReceipt(m *message, acked bool) {
 		return
 	}
 	m.reported = true
-	e.receipts = append(e.receipts, ReceiptEvent{ID: m.receipt, Acked: acked})
+	if e.receipts == nil {
+		e.receipts = new(receiptQueue)
+	}
+	e.receipts.list = append(e.receipts.list, ReceiptEvent{ID: m.receipt, Acked: acked})
+}
+
+// receiptQueue holds the events that nobody has taken.
+type receiptQueue struct {
+	list []ReceiptEvent
+	head int
 }
 
 // NextReceipt takes the next receipt event, in the order in which they came about.
 func (e *Engine) NextReceipt(r *ReceiptEvent) bool {
-	if e.receiptHead == len(e.receipts) {
-		if cap(e.receipts) > 64 {
-			e.receipts = nil
-		}
-		e.receipts, e.receiptHead = e.receipts[:0], 0
+	q := e.receipts
+	if q == nil {
 		return false
 	}
-	*r = e.receipts[e.receiptHead]
-	e.receiptHead++
+	if q.head == len(q.list) {
+		if cap(q.list) > 64 {
+			q.list = nil
+		}
+		q.list, q.head = q.list[:0], 0
+		return false
+	}
+	*r = q.list[q.head]
+	q.head++
 	return true
 }

@@ -10,9 +10,8 @@ import (
 func (e *Engine) initReceive(c *Config) {
 	e.arrivals.init(c.FirstDatagram)
 	e.acks.init()
-	e.nacks.init()
 	e.reliable.init(c.FirstReliable)
-	e.order.init(c.FirstOrder, e.limits.HeldMessages, e.limits.HeldBytes)
+	e.order.init(c.FirstOrder, e.limits)
 }
 
 func (e *Engine) closeReceive() {
@@ -44,11 +43,11 @@ func (e *Engine) Receive(now monotime.Time, b *pool.Buffer, data []byte) Verdict
 	}
 	switch {
 	case v == VerdictDuplicate:
-		e.stats.DuplicatesReceived++
+		e.trouble().DuplicatesReceived++
 	case v.Violation():
-		e.stats.Violations++
+		e.trouble().Violations++
 	case v == VerdictRefused || v == VerdictTooFar:
-		e.stats.DatagramsRefused++
+		e.trouble().DatagramsRefused++
 	}
 	e.traceVerdict(now, data, v)
 	return v
@@ -249,11 +248,11 @@ func fragmentOf(f *wire.Frame) fragment {
 func (e *Engine) apply(now monotime.Time, b *pool.Buffer, f *wire.Frame) (urgent bool) {
 	if f.Reliability.IsReliable() {
 		if e.reliable.insert(expand24(f.Reliable, e.reliable.base)) != reliableNew {
-			e.stats.DuplicatesReceived++
+			e.trouble().DuplicatesReceived++
 			return false
 		}
 	} else if e.unreadFull() && !protocol.ID(f.Payload[0]).IsControl() {
-		e.stats.FramesDropped++
+		e.trouble().FramesDropped++
 		return false
 	}
 	if !f.Split {
@@ -273,7 +272,7 @@ func (e *Engine) apply(now monotime.Time, b *pool.Buffer, f *wire.Frame) (urgent
 func (e *Engine) whole(order int64, seq uint32, d Delivery) {
 	before := len(e.ready)
 	if d.Reliability.HasChannel() {
-		e.ready = e.order.get(d.Channel).accept(order, seq, d.Reliability.IsSequenced(), d, e.ready)
+		e.ready = e.order.accept(d.Channel, order, seq, d.Reliability.IsSequenced(), d, e.ready)
 	} else {
 		e.ready = append(e.ready, d)
 	}

@@ -7,7 +7,7 @@ import "github.com/raknet-go/raknet/internal/monotime"
 func (e *Engine) Refuse(now monotime.Time, data []byte) Verdict {
 	e.stats.DatagramsReceived++
 	e.stats.BytesReceived += uint64(len(data))
-	e.stats.DatagramsRefused++
+	e.trouble().DatagramsRefused++
 	e.traceReceived(now, data)
 	e.traceVerdict(now, data, VerdictTooFar)
 	return VerdictTooFar

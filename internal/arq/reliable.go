@@ -6,9 +6,14 @@ import "math/bits"
 // was sent again is taken once. It is a bitmap above the lowest missing index;
 // while everything comes in order the bitmap is not touched.
 type reliableWindow struct {
-	base  int64    // lowest index that has not arrived
-	ahead int      // how many above base have
-	bits  []uint64 // bit n&mask is index n, for base < n < base+64*len; a power of two of words, or nil
+	base  int64 // lowest index that has not arrived
+	above *aheadSet
+}
+
+// aheadSet are the indexes above base that arrived. There is none until the first of them.
+type aheadSet struct {
+	n    int      // how many
+	bits []uint64 // bit n&mask is index n, for base < n < base+64*len; a power of two of words
 }
 
 const (
@@ -40,7 +45,7 @@ func (w *reliableWindow) probe(n int64) reliableVerdict {
 		return reliableDuplicate
 	case d >= reliableWindowSize:
 		return reliableTooFar
-	case d < int64(len(w.bits))*64 && w.bits[n>>6&int64(len(w.bits)-1)]&(1<<(n&63)) != 0:
+	case w.above != nil && w.above.has(n, d):
 		return reliableDuplicate
 	}
 	return reliableNew
@@ -50,7 +55,7 @@ func (w *reliableWindow) probe(n int64) reliableVerdict {
 func (w *reliableWindow) insert(n int64) reliableVerdict {
 	if n == w.base {
 		w.base++
-		if w.ahead > 0 {
+		if w.above != nil && w.above.n > 0 {
 			w.advance()
 		}
 		return reliableNew
@@ -59,22 +64,47 @@ func (w *reliableWindow) insert(n int64) reliableVerdict {
 	if v != reliableNew {
 		return v
 	}
-	if n-w.base >= int64(len(w.bits))*64 {
-		w.grow(n - w.base)
+	if w.above == nil {
+		w.above = new(aheadSet)
 	}
-	w.bits[n>>6&int64(len(w.bits)-1)] |= 1 << (n & 63)
-	w.ahead++
+	a := w.above
+	if n-w.base >= int64(len(a.bits))*64 {
+		a.grow(w.base, n-w.base)
+	}
+	a.bits[n>>6&int64(len(a.bits)-1)] |= 1 << (n & 63)
+	a.n++
 	return reliableNew
 }
 
+// has reports whether index n, which is d above base, is in the set.
+func (a *aheadSet) has(n, d int64) bool {
+	return d < int64(len(a.bits))*64 && a.bits[n>>6&int64(len(a.bits)-1)]&(1<<(n&63)) != 0
+}
+
+// ahead returns how many indexes above base have arrived.
+func (w *reliableWindow) ahead() int {
+	if w.above == nil {
+		return 0
+	}
+	return w.above.n
+}
+
 // taken grows by one with each index that is inserted.
-func (w *reliableWindow) taken() int64 { return w.base + int64(w.ahead) }
+func (w *reliableWindow) taken() int64 { return w.base + int64(w.ahead()) }
+
+// rest gives back memory.
+func (w *reliableWindow) rest() {
+	if w.ahead() == 0 {
+		w.above = nil
+	}
+}
 
 // advance moves base over the indexes that have arrived, a word at a time.
 func (w *reliableWindow) advance() {
-	mask := int64(len(w.bits) - 1)
-	for w.ahead > 0 {
-		word := &w.bits[w.base>>6&mask]
+	a := w.above
+	mask := int64(len(a.bits) - 1)
+	for a.n > 0 {
+		word := &a.bits[w.base>>6&mask]
 		off := int(w.base & 63)
 		n := bits.TrailingZeros64(^(*word >> off)) // a run of ones, at most 64-off
 		if n == 0 {
@@ -82,7 +112,7 @@ func (w *reliableWindow) advance() {
 		}
 		*word &^= (1<<n - 1) << off
 		w.base += int64(n)
-		w.ahead -= n
+		a.n -= n
 		if off+n < 64 {
 			return
 		}
@@ -90,27 +120,27 @@ func (w *reliableWindow) advance() {
 }
 
 // grow makes room for an index d above base.
-func (w *reliableWindow) grow(d int64) {
-	words := max(reliableWordsMin, len(w.bits))
+func (a *aheadSet) grow(base, d int64) {
+	words := max(reliableWordsMin, len(a.bits))
 	for int64(words)*64 <= d {
 		words *= 2
 	}
-	old := w.bits
-	w.bits = make([]uint64, words)
-	if w.ahead == 0 {
+	old := a.bits
+	a.bits = make([]uint64, words)
+	if a.n == 0 {
 		return
 	}
 	// Word by word. The word of base may hold both the lowest and the highest
 	// indexes of the old window, so it is visited at both ends and cut.
 	oldMask, mask := int64(len(old)-1), int64(words-1)
-	end := w.base + int64(len(old))*64
-	for at := w.base; at < end; {
+	end := base + int64(len(old))*64
+	for at := base; at < end; {
 		stop := min(at|63+1, end)
 		word := old[at>>6&oldMask] & (^uint64(0) << (at & 63))
 		if stop&63 != 0 {
 			word &= 1<<(stop&63) - 1
 		}
-		w.bits[at>>6&mask] |= word
+		a.bits[at>>6&mask] |= word
 		at = stop
 	}
 }

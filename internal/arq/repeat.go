@@ -16,10 +16,10 @@ import (
 // of those by its ordering index or its reliable index, while some deliver a repeated
 // Reliable message twice.
 type repeater struct {
-	off    bool
 	loss   float64                 // share of datagrams lost lately
-	budget int                     // bytes that may ride along
 	recent *[maxRepeats]sentPacket // nil: nothing left lately that may ride along
+	budget int32                   // bytes that may ride along
+	off    bool
 }
 
 // sentPacket is a packet, as long as its record is not used anew.
@@ -135,7 +135,7 @@ func (e *Engine) repeat(now monotime.Time, p *packet, d *sentDatagram) *pool.Buf
 		p.buf.Retain()
 		return p.buf
 	}
-	r.budget = min(r.budget+repeatShare*p.buf.N, repeatBurst)
+	r.budget = min(r.budget+repeatShare*int32(p.buf.N), repeatBurst)
 	c := e.riders(p, d, e.cc.Window()/repeatWindow)
 	if e.quiet() {
 		c.addOverdue(e, now, true)
@@ -161,7 +161,7 @@ func (e *Engine) again(now monotime.Time, p *packet, d *sentDatagram) *pool.Buff
 			break
 		}
 		e.unqueue(q)
-		e.stats.FramesResent += uint64(q.frames)
+		e.trouble().FramesResent += uint64(q.frames)
 		q = next
 	}
 	if p.repeatable() && e.quiet() {
@@ -218,9 +218,9 @@ func (c *riders) add(e *Engine, q *packet) bool {
 
 // repeat adds q as a precaution, if the share of such bytes allows.
 func (c *riders) repeat(e *Engine, q *packet) {
-	if size := q.buf.N - wire.DatagramHeaderSize; size <= e.repeats.budget && c.add(e, q) {
-		e.repeats.budget -= size
-		e.stats.FramesRepeated += uint64(q.frames)
+	if size := q.buf.N - wire.DatagramHeaderSize; size <= int(e.repeats.budget) && c.add(e, q) {
+		e.repeats.budget -= int32(size)
+		e.trouble().FramesRepeated += uint64(q.frames)
 	}
 }
 

@@ -199,7 +199,7 @@ func (e *Engine) freshHead(now monotime.Time, f *sendFlow) *packet {
 		if p.frames == p.reliable || now.Sub(p.queuedAt) <= e.limits.UnreliableAge {
 			return p
 		}
-		e.stats.MessagesExpired += uint64(p.frames - p.reliable)
+		e.trouble().MessagesExpired += uint64(p.frames - p.reliable)
 		if p.reliable > 0 {
 			before := p.buf.N
 			e.stripUnreliable(p)

@@ -22,10 +22,24 @@ type Stats struct {
 
 // Counters are what an engine counts.
 type Counters struct {
+	Traffic
+	Troubles
+}
+
+// Traffic is what happens on every path.
+type Traffic struct {
 	// DatagramsSent and DatagramsReceived count every datagram, ACKs and NACKs included.
 	DatagramsSent, DatagramsReceived uint64
 	// BytesSent and BytesReceived count UDP payload.
 	BytesSent, BytesReceived uint64
+	// AcksSent and AcksReceived count datagrams.
+	AcksSent, AcksReceived uint64
+	// MessagesSent counts messages taken by Send, MessagesReceived those delivered.
+	MessagesSent, MessagesReceived uint64
+}
+
+// Troubles are what many a connection never sees.
+type Troubles struct {
 	// DatagramsLost counts those given up by ACK gap, NACK or timer;
 	// SpuriousLosses those of them whose ACK came after all.
 	DatagramsLost, SpuriousLosses uint64
@@ -35,10 +49,8 @@ type Counters struct {
 	// FramesRepeated counts frames that rode along again in a later datagram without
 	// having been given up.
 	FramesRepeated uint64
-	// AcksSent, NacksSent, AcksReceived and NacksReceived count datagrams.
-	AcksSent, NacksSent, AcksReceived, NacksReceived uint64
-	// MessagesSent counts messages taken by Send, MessagesReceived those delivered.
-	MessagesSent, MessagesReceived uint64
+	// NacksSent and NacksReceived count datagrams.
+	NacksSent, NacksReceived uint64
 	// MessagesExpired counts unreliable messages dropped unsent because they grew old.
 	MessagesExpired uint64
 	// DuplicatesReceived counts datagrams and reliable frames that had arrived before.
@@ -52,4 +64,23 @@ type Counters struct {
 	FramesDropped uint64
 	// Violations counts datagrams that no correct peer sends.
 	Violations uint64
+}
+
+// counters are those of an engine.
+type counters struct {
+	Traffic
+	*Troubles // noTroubles, until trouble makes some
+}
+
+// noTroubles are those of an engine that had none. Nobody writes there.
+var noTroubles Troubles
+
+func (c *counters) all() Counters { return Counters{Traffic: c.Traffic, Troubles: *c.Troubles} }
+
+// trouble returns what counts troubles.
+func (e *Engine) trouble() *Troubles {
+	if e.stats.Troubles == &noTroubles {
+		e.stats.Troubles = new(Troubles)
+	}
+	return e.stats.Troubles
 }

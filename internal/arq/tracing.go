@@ -14,7 +14,7 @@ type tracer struct {
 	// What was recorded last.
 	gauges    TraceRecord
 	phase     Phase
-	tolerance int
+	tolerance int16
 	// Counters of Stats by then: what they have grown by is what a datagram has in it.
 	resent, repeated, probes uint64
 }

@@ -19,7 +19,7 @@ func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
 	if e.nacks.pending() {
 		buf, size := e.controlBuffer(e.nacks.missing.len())
 		if b := e.control(buf, e.nacks.append(buf.B[:0], size)); b != nil {
-			e.stats.NacksSent++
+			e.trouble().NacksSent++
 			e.traceControl(now, DatagramNACK, b.N)
 			return b
 		}
@@ -124,7 +124,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 			e.charge(p, p.buf.N-before)
 		}
 		p.own()
-		e.stats.FramesResent += uint64(p.reliable)
+		e.trouble().FramesResent += uint64(p.reliable)
 	} else {
 		p.flying, p.firstSent = true, now
 		e.fill(now, p)
@@ -141,7 +141,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	}
 	if e.loss.probes > 0 {
 		e.loss.probes--
-		e.stats.Probes++
+		e.trouble().Probes++
 	}
 	id := wire.FrameSetID
 	if !e.queue.empty() {

@@ -8,11 +8,11 @@ import "math/bits"
 // While everything comes in order, next says it all. There is a bitmap once a number
 // was skipped, until the connection rests.
 type arrivals struct {
-	next int64    // one above the highest number accepted
-	from int64    // the first number expected; lower ones count as seen
-	full int64    // lower ones came all, as far as anybody asks
-	old  int64    // lower ones are no longer told apart
-	seen []uint64 // bits of the numbers from full up to next; of len64 words, or nil
+	next int64          // one above the highest number accepted
+	from int64          // the first number expected; lower ones count as seen
+	full int64          // lower ones came all, as far as anybody asks
+	old  int64          // lower ones are no longer told apart
+	seen *[len64]uint64 // bits of the numbers from full up to next; or nil
 }
 
 const (
@@ -74,7 +74,7 @@ func (w *arrivals) accept(n int64) arrival {
 	}
 	if n >= w.next {
 		if w.seen == nil {
-			w.seen = make([]uint64, len64)
+			w.seen = new([len64]uint64)
 		}
 		w.forget(n)
 		w.next = n + 1
@@ -116,7 +116,7 @@ func (w *arrivals) advance() {
 // forget clears the bits from next up to but not including n.
 func (w *arrivals) forget(n int64) {
 	if n-w.next >= arrivalWindow {
-		clear(w.seen)
+		clear(w.seen[:])
 		return
 	}
 	for at := w.next; at < n; {
