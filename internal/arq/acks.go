@@ -19,7 +19,7 @@ type ackQueue struct {
 	echoes  *[ackEchoes + 1]rangeSet // what was new in the last ACKs, the newest first; nil: the path is clean
 	hello   *[2]span                 // the highest ranges that were new in the last two ACKs, until told is full
 	since   monotime.Time            // when the oldest pending one came; Never when none is pending
-	waiting int32                    // bytes of datagrams noted since the last ACK was written, about ackBytes at most
+	waiting int16                    // bytes of datagrams noted since the last ACK was written, about ackBytes at most
 	lossy   int16                    // datagrams to go until the path counts as clean
 	told    uint8                    // ACKs that said the two before them again on a clean path
 	urgent  bool
@@ -75,7 +75,7 @@ func (q *ackQueue) note(now monotime.Time, n int64, size int, urgent bool) {
 	if q.waiting == 0 && q.since == monotime.Never {
 		q.since = now
 	}
-	q.waiting = min(q.waiting+int32(size), ackBytes)
+	q.waiting = int16(min(int(q.waiting)+size, ackBytes))
 	if q.lossy > 0 {
 		q.lossy--
 	}

@@ -213,11 +213,10 @@ type orderChannels struct {
 	hold  holdBudget
 }
 
-// init starts every channel at index first; l bounds what waits in all of them together.
-func (o *orderChannels) init(first int64, l *Limits) {
+// init starts every channel at index first.
+func (o *orderChannels) init(first int64) {
 	*o = orderChannels{first: first}
 	o.zero.init(first)
-	o.hold.init(l)
 }
 
 // of returns channel ch, nil if it was not used yet.

@@ -28,7 +28,6 @@ type orderTest struct {
 
 func newOrderTest(t testing.TB, first int64) *orderTest {
 	o := &orderTest{t: t}
-	o.hold.init(&Limits{HeldMessages: 8192, HeldBytes: 4 << 20})
 	o.c.init(first)
 	return o
 }
@@ -273,7 +272,7 @@ func FuzzOrderChannel(f *testing.F) {
 func TestChannelsAreIndependentAndMadeAtFirstUse(t *testing.T) {
 	wantNoLeak(t)
 	var o orderChannels
-	o.init(1<<24-1, &Limits{HeldMessages: 100, HeldBytes: 1 << 20})
+	o.init(1<<24 - 1)
 	if !o.wants(31, 0xffffff) || o.wants(31, 0) || !o.holds(31, 0) || o.holds(31, 0xfffffe) || o.of(31) != nil {
 		t.Fatal("an unused channel expects its first index, and asking does not make it")
 	}

@@ -11,7 +11,6 @@ package arq
 // holds may exceed the bound, so a second, firm bound a quarter higher refuses even
 // those datagrams, unless nothing in them would have to wait.
 type holdBudget struct {
-	limits          *Limits // HeldMessages and HeldBytes
 	messages, bytes int
 	stale           uint64 // messages dropped because a newer one was delivered, or as second copies
 	store           *holdStore
@@ -27,16 +26,14 @@ type holdStore struct {
 // holdSlotsMin is how many slots stay while nothing waits. Arbitrary.
 const holdSlotsMin = 64
 
-func (h *holdBudget) init(l *Limits) { *h = holdBudget{limits: l} }
-
-// full reports whether the budget is used up.
-func (h *holdBudget) full() bool {
-	return h.messages >= h.limits.HeldMessages || h.bytes >= h.limits.HeldBytes
+// full reports whether the budget, l.HeldMessages and l.HeldBytes, is used up.
+func (h *holdBudget) full(l *Limits) bool {
+	return h.messages >= l.HeldMessages || h.bytes >= l.HeldBytes
 }
 
 // exhausted reports whether the firm bound is reached, too.
-func (h *holdBudget) exhausted() bool {
-	messages, bytes := h.limits.HeldMessages, h.limits.HeldBytes
+func (h *holdBudget) exhausted(l *Limits) bool {
+	messages, bytes := l.HeldMessages, l.HeldBytes
 	return h.messages >= messages+messages/4 || h.bytes >= bytes+bytes/4
 }
 

@@ -8,7 +8,7 @@ import (
 
 func TestTheHoldBudgetCountsMessagesAndBytes(t *testing.T) {
 	var h holdBudget
-	h.init(&Limits{HeldMessages: 8, HeldBytes: 8 * (100 + deliveryOverhead)})
+	l := &Limits{HeldMessages: 8, HeldBytes: 8 * (100 + deliveryOverhead)}
 	message := func(n int) Delivery { return newDelivery(0, 0, pool.Ref{Data: make([]byte, n)}) }
 	var slots []int32
 
@@ -16,15 +16,15 @@ func TestTheHoldBudgetCountsMessagesAndBytes(t *testing.T) {
 	for range 7 {
 		slots = append(slots, h.put(message(1)))
 	}
-	if h.full() {
+	if h.full(l) {
 		t.Fatal("full too early")
 	}
 	slots = append(slots, h.put(message(1)))
-	if !h.full() || h.exhausted() {
+	if !h.full(l) || h.exhausted(l) {
 		t.Fatal("not full, or more than that")
 	}
 	slots = append(slots, h.put(message(1)), h.put(message(1)))
-	if !h.exhausted() {
+	if !h.exhausted(l) {
 		t.Fatal("not exhausted")
 	}
 
@@ -33,16 +33,16 @@ func TestTheHoldBudgetCountsMessagesAndBytes(t *testing.T) {
 		d := h.take(s)
 		d.Release()
 	}
-	if h.full() || h.messages != 0 || h.bytes != 0 {
+	if h.full(l) || h.messages != 0 || h.bytes != 0 {
 		t.Fatalf("%d messages of %d bytes after taking all", h.messages, h.bytes)
 	}
 	s := h.put(message(8*(100+deliveryOverhead) - deliveryOverhead))
-	if !h.full() || h.exhausted() {
+	if !h.full(l) || h.exhausted(l) {
 		t.Fatal("not full, or more than that")
 	}
 	d := h.take(s)
 	d.Release()
-	if h.full() {
+	if h.full(l) {
 		t.Fatal("still full")
 	}
 }
@@ -50,7 +50,6 @@ func TestTheHoldBudgetCountsMessagesAndBytes(t *testing.T) {
 func TestWhatIsHeldPinsLittleMoreThanItsSize(t *testing.T) {
 	wantNoLeak(t)
 	var h holdBudget
-	h.init(&Limits{HeldMessages: 100, HeldBytes: 1 << 20})
 	b := pool.Get(pool.ClassBatch)
 	s := h.put(newDelivery(0, 0, pool.Share(b, b.B[100:101])))
 	if b.Shared() {
@@ -63,7 +62,6 @@ func TestWhatIsHeldPinsLittleMoreThanItsSize(t *testing.T) {
 
 func TestTheHoldGivesBackTheMemoryOfABurstLater(t *testing.T) {
 	var h holdBudget
-	h.init(&Limits{HeldMessages: 1 << 20, HeldBytes: 1 << 30})
 	wave := func(n int32) {
 		for range n {
 			h.put(Delivery{})

@@ -11,7 +11,7 @@ func (e *Engine) initReceive(c *Config) {
 	e.arrivals.init(c.FirstDatagram)
 	e.acks.init()
 	e.reliable.init(c.FirstReliable)
-	e.order.init(c.FirstOrder, e.limits)
+	e.order.init(c.FirstOrder)
 }
 
 func (e *Engine) closeReceive() {
@@ -223,7 +223,7 @@ func (e *Engine) inspect(frames []byte) Verdict {
 		return VerdictMalformed
 	case reliable && e.unreadFull():
 		return VerdictRefused
-	case waits && (e.order.hold.exhausted() || e.order.hold.full() && !wanted):
+	case waits && (e.order.hold.exhausted(e.limits) || e.order.hold.full(e.limits) && !wanted):
 		return VerdictRefused
 	}
 	return VerdictAccepted

@@ -20,7 +20,7 @@ func (c *Conn) Close(now monotime.Time) {
 	now = c.tick(now)
 	switch c.state {
 	case Handshaking:
-		c.end(now, ErrClosed, true)
+		c.finish(now, ErrClosed, true)
 	case Connected:
 		c.state = Closing
 		c.inbox.clear()
@@ -45,7 +45,7 @@ func (c *Conn) Abort(now monotime.Time, cause error) {
 		cause = ErrClosed
 	}
 	c.inbox.clear()
-	c.end(now, cause, true)
+	c.finish(now, cause, true)
 }
 
 // closeStep moves a graceful close on, as far as acknowledgements allow.
@@ -53,9 +53,9 @@ func (c *Conn) closeStep(now monotime.Time) {
 	switch {
 	case c.state != Closing || !c.eng.Drained():
 	case c.byeSent:
-		c.end(now, ErrClosed, false)
+		c.finish(now, ErrClosed, false)
 	case c.timing.Farewell < 0:
-		c.end(now, ErrClosed, true)
+		c.finish(now, ErrClosed, true)
 	default:
 		c.byeSent = true
 		c.sendControl(now, []byte{byte(protocol.IDDisconnect)}, protocol.ReliableOrdered, protocol.PriorityLow)
@@ -69,32 +69,38 @@ func (c *Conn) closeExpired(now monotime.Time) {
 	case c.state == Closed:
 		c.die()
 	case c.byeSent: // all data arrived; only the answer to the 0x15 is missing
-		c.end(now, ErrClosed, true)
+		c.finish(now, ErrClosed, true)
 	default:
-		c.end(now, ErrCloseTimeout, true)
+		c.finish(now, ErrCloseTimeout, true)
 	}
 }
 
 // disconnected handles the peer's 0x15. Messages before it on its channel were
 // delivered; whatever comes after is dropped.
 func (c *Conn) disconnected(now monotime.Time) {
-	if c.credit.proving {
+	if c.proving() {
 		c.connect(now) // it has nothing to prove any more, and what it said is to be read
 	}
 	cause := ErrDisconnected
 	if c.state == Closing && c.byeSent {
 		cause = ErrClosed // both sides closed at once, and ours had arrived in full
 	}
-	c.end(now, cause, false)
+	c.finish(now, cause, false)
 }
 
-// end enters Closed. notify queues one disconnect notification, unreliable: no
+// ending is how a connection ended.
+type ending struct {
+	cause  error
+	toldAt monotime.Time // when the peer was last told
+}
+
+// finish enters Closed. notify queues one disconnect notification, unreliable: no
 // answer is waited for.
-func (c *Conn) end(now monotime.Time, cause error, notify bool) {
+func (c *Conn) finish(now monotime.Time, cause error, notify bool) {
 	if c.state == Handshaking {
 		c.inbox.clear() // held for a handshake that never completed
 	}
-	c.state, c.cause, c.closedDue, c.toldAt = Closed, cause, true, now
+	c.state, c.closedDue, c.end = Closed, true, &ending{cause, now}
 	c.timers.clear()
 	c.eng.SetUnread(0)
 	c.eng.Abandon()
@@ -107,10 +113,10 @@ func (c *Conn) end(now monotime.Time, cause error, notify bool) {
 // tellAgain answers data that came after the end with another disconnect notification: the
 // first one must have been lost. What came is not acknowledged, since nobody reads it.
 func (c *Conn) tellAgain(now monotime.Time) {
-	if c.cause == ErrDisconnected || now.Sub(c.toldAt) < tellEvery {
+	if c.end.cause == ErrDisconnected || now.Sub(c.end.toldAt) < tellEvery {
 		return
 	}
-	c.toldAt = now
+	c.end.toldAt = now
 	c.sendControl(now, []byte{byte(protocol.IDDisconnect)}, protocol.Unreliable, protocol.PriorityImmediate)
 }
 

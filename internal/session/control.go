@@ -42,8 +42,8 @@ func (c *Conn) deliver(now monotime.Time, d *arq.Delivery) {
 		d.Release()
 	case c.state == Handshaking && c.side == Client && id == protocol.IDConnectionAttemptFailed:
 		d.Release()
-		c.end(now, ErrRefused, false)
-	case c.state == Handshaking && !c.credit.proving:
+		c.finish(now, ErrRefused, false)
+	case c.state == Handshaking && !c.proving():
 		c.hold(now, d)
 	case c.state == Closing: // nobody reads any more
 		d.Release()
@@ -64,7 +64,7 @@ func (c *Conn) hold(now monotime.Time, d *arq.Delivery) {
 	lossy := !d.Reliability.IsReliable()
 	d.Release()
 	if !lossy {
-		c.end(now, ErrEarlyOverflow, true)
+		c.finish(now, ErrEarlyOverflow, true)
 	}
 }
 
@@ -97,7 +97,7 @@ func (c *Conn) control(now monotime.Time, id protocol.ID, d *arq.Delivery) {
 		}
 	case protocol.IDInvalidPassword:
 		if c.side == Client && c.state == Handshaking {
-			c.end(now, ErrInvalidPassword, false)
+			c.finish(now, ErrInvalidPassword, false)
 		}
 	case protocol.IDDetectLostConnections:
 		// Its acknowledgement is the answer; the original engine does no more.
@@ -108,7 +108,7 @@ func (c *Conn) control(now monotime.Time, id protocol.ID, d *arq.Delivery) {
 // on an application that does not read.
 func (c *Conn) unreadChanged(now monotime.Time) {
 	c.eng.SetUnread(c.inbox.bytes)
-	switch full := c.inbox.bytes >= c.limit; {
+	switch full := c.inbox.bytes >= c.eng.ReceiveBuffer(); {
 	case !full:
 		c.timers.stop(timerStall)
 	case c.timing.ReceiveStall > 0 && !c.timers.armed(timerStall):

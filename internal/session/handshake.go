@@ -1,6 +1,7 @@
 package session
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/raknet-go/raknet/internal/monotime"
@@ -22,12 +23,15 @@ const (
 	maxRepeats = 8
 )
 
-// handshake remembers what a repeated handshake message is answered with.
+// handshake remembers what a repeated handshake message is answered with. A server needs it
+// until it is connected, a client for as long as the server may ask again.
 type handshake struct {
-	interval  time.Duration // client: until the next 0x09
-	lastReply monotime.Time // server: the last 0x10; client: the last 0x13
-	time      int64         // server: the time in its 0x10, the same in each
-	replies   uint8         // how many 0x10 or 0x13 were sent
+	guid      int64          // client: LocalGUID
+	peer      netip.AddrPort // PeerAddr
+	interval  time.Duration  // client: until the next 0x09
+	lastReply monotime.Time  // server: the last 0x10; client: the last 0x13
+	time      int64          // server: the time in its 0x10, the same in each
+	replies   uint8          // how many 0x10 or 0x13 were sent
 }
 
 func (c *Conn) startHandshake(now monotime.Time) {
@@ -40,11 +44,11 @@ func (c *Conn) startHandshake(now monotime.Time) {
 
 // sendRequest sends a 0x09 and arms the next.
 func (c *Conn) sendRequest(now monotime.Time) {
-	h := &c.handshake
+	h := c.handshake
 	c.timers.set(timerRequest, now.Add(h.interval))
 	h.interval += h.interval / 2
 	var buf [32]byte
-	p := wire.ConnectionRequest{GUID: c.guid, Time: c.millis(now)}
+	p := wire.ConnectionRequest{GUID: h.guid, Time: c.millis(now)}
 	c.sendControl(now, p.Append(buf[:0]), protocol.Reliable, protocol.PriorityImmediate)
 }
 
@@ -64,7 +68,7 @@ func (h *handshake) replied(now monotime.Time) {
 // means that the engine still resends it: another would only be amplification.
 func (c *Conn) requested(now monotime.Time, b []byte) {
 	var p wire.ConnectionRequest
-	h := &c.handshake
+	h := c.handshake
 	if c.side != Server || c.state != Handshaking || p.Parse(b) != nil {
 		return
 	}
@@ -76,7 +80,7 @@ func (c *Conn) requested(now monotime.Time, b []byte) {
 	}
 	h.replied(now)
 	var buf [256]byte
-	reply := wire.ConnectionRequestAccepted{Client: c.peer, Internal: protocol.InternalAddresses(c.version), RequestTime: p.Time, Time: h.time}
+	reply := wire.ConnectionRequestAccepted{Client: h.peer, Internal: protocol.InternalAddresses(c.version), RequestTime: p.Time, Time: h.time}
 	c.sendControl(now, reply.Append(buf[:0]), protocol.ReliableOrdered, protocol.PriorityImmediate)
 }
 
@@ -84,13 +88,13 @@ func (c *Conn) requested(now monotime.Time, b []byte) {
 // may mean that the server's application of our 0x13 failed, so it gets another.
 func (c *Conn) accepted(now monotime.Time, b []byte) {
 	var p wire.ConnectionRequestAccepted
-	h := &c.handshake
+	h := c.handshake
 	if c.side != Client || c.state > Connected || p.Parse(b) != nil || !h.mayReply(now) {
 		return
 	}
 	h.replied(now)
 	var buf [256]byte
-	reply := wire.NewIncomingConnection{Server: c.peer, Internal: protocol.InternalAddresses(c.version), AcceptedTime: p.Time, Time: c.millis(now)}
+	reply := wire.NewIncomingConnection{Server: h.peer, Internal: protocol.InternalAddresses(c.version), AcceptedTime: p.Time, Time: c.millis(now)}
 	c.sendControl(now, reply.Append(buf[:0]), protocol.ReliableOrdered, protocol.PriorityImmediate)
 	if c.state == Handshaking {
 		c.connect(now)
@@ -100,7 +104,7 @@ func (c *Conn) accepted(now monotime.Time, b []byte) {
 
 // incoming handles a 0x13: a server that answered a 0x09 is connected by it.
 func (c *Conn) incoming(now monotime.Time, b []byte) {
-	if c.side != Server || c.state != Handshaking || c.handshake.replies == 0 || c.credit.proving || !plausibleIncoming(b) {
+	if c.side != Server || c.state != Handshaking || c.handshake.replies == 0 || c.proving() || !plausibleIncoming(b) {
 		return
 	}
 	var p wire.NewIncomingConnection
@@ -108,7 +112,7 @@ func (c *Conn) incoming(now monotime.Time, b []byte) {
 	if p.Parse(b) == nil && p.HasTimes && (p.AcceptedTime == c.handshake.time || p.Time == c.handshake.time) {
 		c.proven()
 	}
-	if c.credit.bounded {
+	if c.credit != nil {
 		c.awaitProof(now)
 		return
 	}
@@ -134,8 +138,13 @@ func plausibleIncoming(b []byte) bool {
 
 // connect enters Connected.
 func (c *Conn) connect(now monotime.Time) {
-	c.state, c.credit.proving = Connected, false
-	c.connectedDue = true
+	c.state, c.connectedDue = Connected, true
+	if c.credit != nil {
+		c.credit.proving = false
+	}
+	if c.side == Server {
+		c.handshake = nil
+	}
 	c.timers.stop(timerHandshake)
 	c.timers.stop(timerRequest)
 	c.startKeepalive(now)

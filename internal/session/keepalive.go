@@ -176,7 +176,7 @@ func (c *Conn) fire(now monotime.Time) {
 		}
 		// A server stays quiet towards a client that never finished: with cookies
 		// off its address may not even be its own.
-		c.end(now, ErrHandshakeTimeout, c.side == Client)
+		c.finish(now, ErrHandshakeTimeout, c.side == Client)
 		return
 	}
 	if c.timers.due(timerRequest, now) {
@@ -190,20 +190,20 @@ func (c *Conn) fire(now monotime.Time) {
 		if at := c.keepalive.lastHeard.Add(c.timing.Idle); at > now {
 			c.timers.set(timerIdle, at)
 		} else {
-			c.end(now, ErrIdleTimeout, true)
+			c.finish(now, ErrIdleTimeout, true)
 			return
 		}
 	}
 	if c.timers.due(timerUnacked, now) && !c.progressing(now) {
-		c.end(now, ErrStalled, true)
+		c.finish(now, ErrStalled, true)
 		return
 	}
 	if c.timers.due(timerStall, now) {
-		c.end(now, ErrReceiveOverflow, true)
+		c.finish(now, ErrReceiveOverflow, true)
 		return
 	}
 	if c.timers.due(timerPing, now) {
-		if c.credit.proving {
+		if c.proving() {
 			c.askForProof(now)
 			return
 		}
@@ -247,7 +247,7 @@ func (c *Conn) forgiveStall(now monotime.Time) {
 	asleep := now.Sub(requested)
 	for _, k := range [...]timerKind{timerHandshake, timerClose, timerStall} {
 		if c.timers.armed(k) && c.state < Closed {
-			c.timers.set(k, max(c.timers.at[k].Add(asleep), now.Add(stallGrace)))
+			c.timers.set(k, max(c.timers.of(k).Add(asleep), now.Add(stallGrace)))
 		}
 	}
 	k := &c.keepalive

@@ -104,26 +104,22 @@ type Conn struct {
 	timers timers
 
 	inbox  inbox
-	limit  int // Limits.ReceiveBuffer, with its default
-	cause  error
 	now    monotime.Time // latest seen
-	busy   monotime.Time // when the application last sent or was sent something
+	busy   monotime.Time // when the application last sent or was sent something; unset: it never was
 	epoch  int64         // EpochMilli
-	guid   int64
 	peerID int64
-	peer   netip.AddrPort
 
-	handshake handshake
+	handshake *handshake // nil: it is over, and nothing of it is asked for again
 	keepalive keepalive
 	strikes   bucket
-	credit    credit
+	credit    *credit // nil: no bound
+	end       *ending // nil: it has not come
 
-	toldAt       monotime.Time // when the peer was last told of the end
-	controls     uint64        // control messages that arrived: not the application's
-	nonce        uint32        // 0: the peer's address is proven, or nobody cares
-	newest       uint32        // where the peer's numbers are, see strange.go
-	stranger     uint32        // the number of the last datagram that may be somebody else's
-	strangeAt    uint16        // when that came
+	controls     uint64 // control messages that arrived: not the application's
+	nonce        uint32 // 0: the peer's address is proven, or nobody cares
+	newest       uint32 // where the peer's numbers are, see strange.go
+	stranger     uint32 // the number of the last datagram that may be somebody else's
+	strangeAt    uint16 // when that came
 	mtu          uint16
 	side         Side
 	state        State
@@ -138,8 +134,9 @@ type Conn struct {
 // request at once; a server waits for one. c must not be in use.
 func (c *Conn) Init(now monotime.Time, cfg *Config) {
 	*c = Conn{
-		timing: cfg.Settled, now: now, epoch: cfg.EpochMilli, guid: cfg.LocalGUID, peerID: cfg.PeerGUID,
-		peer: cfg.PeerAddr, side: cfg.Side, version: cfg.Version, mtu: uint16(cfg.MTU),
+		timing: cfg.Settled, now: now, epoch: cfg.EpochMilli, peerID: cfg.PeerGUID,
+		handshake: &handshake{guid: cfg.LocalGUID, peer: cfg.PeerAddr},
+		side:      cfg.Side, version: cfg.Version, mtu: uint16(cfg.MTU),
 	}
 	if c.timing == nil {
 		c.timing = cfg.Timing.Settle()
@@ -148,12 +145,11 @@ func (c *Conn) Init(now monotime.Time, cfg *Config) {
 	engine.MTU = cfg.MTU
 	c.eng.Init(now, &engine)
 	c.newest = uint32(engine.FirstDatagram-1) & wire.Mask24
-	c.limit = c.eng.ReceiveBuffer()
 	c.timers.clear()
 	c.timers.requested = monotime.Never
 	c.keepalive.init(now)
 	if cfg.Unproven && cfg.Side == Server {
-		c.credit.bound()
+		c.credit = newCredit()
 		c.nonce = cfg.Nonce
 	}
 	c.startHandshake(now)
@@ -197,7 +193,7 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 		// Not so an ACK of what was never sent, though it is a violation as well: whoever
 		// forges our address makes an honest peer send those, and they cost little.
 		if !c.strikes.take(now, strikeInterval, strikeBurst) {
-			c.end(now, ErrViolations, true)
+			c.finish(now, ErrViolations, true)
 			return v
 		}
 	}
@@ -215,13 +211,14 @@ func (c *Conn) Advance(now monotime.Time) {
 	c.eng.Advance(now)
 	c.collect(now)
 	if c.eng.Broken() && c.state < Closed {
-		c.end(now, ErrIncomplete, true)
+		c.finish(now, ErrIncomplete, true)
 	}
 	c.fire(now)
 	c.closeStep(now)
-	if now.Sub(c.busy) >= restAfter {
+	if c.busy.IsZero() || now.Sub(c.busy) >= restAfter {
 		c.eng.Rest(now)
 		c.inbox.trim()
+		c.timers.rest()
 	}
 }
 
@@ -302,7 +299,7 @@ func (c *Conn) Deadline() monotime.Time {
 	}
 	d := c.deadline()
 	c.timers.requested = d
-	if c.credit.bounded {
+	if c.credit != nil {
 		c.timers.requested = max(d, c.now) // what waited for credit was due before
 	}
 	return d
@@ -322,7 +319,7 @@ func (c *Conn) Next(ev *Event) bool {
 	}
 	if c.closedDue {
 		c.closedDue = false
-		*ev = Event{Kind: EventClosed, Err: c.cause}
+		*ev = Event{Kind: EventClosed, Err: c.Err()}
 		return true
 	}
 	return false
@@ -363,7 +360,12 @@ func (c *Conn) Release() {
 func (c *Conn) State() State { return c.state }
 
 // Err returns why the connection ended, or nil while it has not.
-func (c *Conn) Err() error { return c.cause }
+func (c *Conn) Err() error {
+	if c.end == nil {
+		return nil
+	}
+	return c.end.cause
+}
 
 // SendHeld returns how many bytes wait to be sent or acknowledged.
 func (c *Conn) SendHeld() int { return c.eng.SendHeld() }

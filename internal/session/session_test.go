@@ -137,7 +137,7 @@ func TestATransferAcrossTheWrapOfEveryCounter(t *testing.T) {
 func TestAConnectionThatIsNotCompleteIsSmall(t *testing.T) {
 	size := reflect.TypeFor[Conn]().Size()
 	t.Logf("a Conn has %d bytes, %d of them the engine's", size, reflect.TypeFor[arq.Engine]().Size())
-	if own := size - reflect.TypeFor[arq.Engine]().Size(); own > 640 {
+	if own := size - reflect.TypeFor[arq.Engine]().Size(); own > 320 {
 		t.Errorf("%d bytes besides the engine", own)
 	}
 }

@@ -158,9 +158,9 @@ func (c *Conn) reassure(now monotime.Time) {
 
 // answered takes note of the answer to a ping of that time: who has left gives none.
 func (c *Conn) answered(asked monotime.Time) {
-	since := c.timers.at[timerHandshake].Add(-echoTime)
+	since := c.timers.of(timerHandshake).Add(-echoTime)
 	if c.doubt&askedTwice != 0 {
-		since = c.timers.at[timerHandshake].Add(-doubtTime)
+		since = c.timers.of(timerHandshake).Add(-doubtTime)
 	}
 	if c.doubt == noDoubt || asked < since {
 		return

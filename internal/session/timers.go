@@ -7,13 +7,17 @@ type timerKind uint8
 
 const (
 	timerHandshake timerKind = iota // the handshake has failed; after it, a disconnect that was doubted is believed
-	timerRequest                    // send the connection request again
 	timerPing                       // see whether a ping is due
-	timerPong                       // a pong that was held back may leave
 	timerIdle                       // see whether the peer is dead
 	timerUnacked                    // see whether the peer acknowledges nothing
-	timerStall                      // the application has not read for too long
-	timerClose                      // drain, farewell or linger is over
+	timersUsual                     // what follows has no place in a connection on which nothing happens
+)
+
+const (
+	timerRequest timerKind = timersUsual + iota // send the connection request again
+	timerPong                                   // a pong that was held back may leave
+	timerStall                                  // the application has not read for too long
+	timerClose                                  // drain, farewell or linger is over
 	timerKinds
 )
 
@@ -21,28 +25,60 @@ const (
 // Timers that move with every datagram (ping, idle, unacked) are not re-armed by
 // it: they fire at the earliest moment that could matter, look, and arm again.
 type timers struct {
-	at [timerKinds]monotime.Time
+	at   [timersUsual]monotime.Time
+	rare *rareTimers // nil: none of these is armed
 	// requested is the deadline last given to the caller: waking much later
 	// than that means that the process, not the peer, was asleep.
 	requested monotime.Time
 }
 
+// rareTimers are those of the kinds from timersUsual on.
+type rareTimers [timerKinds - timersUsual]monotime.Time
+
 func (t *timers) clear() {
 	for i := range t.at {
 		t.at[i] = monotime.Never
 	}
+	t.rare = nil
 }
 
-func (t *timers) set(k timerKind, at monotime.Time) { t.at[k] = at }
-func (t *timers) stop(k timerKind)                  { t.at[k] = monotime.Never }
-func (t *timers) armed(k timerKind) bool            { return t.at[k] != monotime.Never }
+// of returns when k comes.
+func (t *timers) of(k timerKind) monotime.Time {
+	switch {
+	case k < timersUsual:
+		return t.at[k]
+	case t.rare == nil:
+		return monotime.Never
+	}
+	return t.rare[k-timersUsual]
+}
+
+func (t *timers) set(k timerKind, at monotime.Time) {
+	if k < timersUsual {
+		t.at[k] = at
+		return
+	}
+	if t.rare == nil {
+		if at == monotime.Never {
+			return
+		}
+		t.rare = new(rareTimers)
+		for i := range t.rare {
+			t.rare[i] = monotime.Never
+		}
+	}
+	t.rare[k-timersUsual] = at
+}
+
+func (t *timers) stop(k timerKind)       { t.set(k, monotime.Never) }
+func (t *timers) armed(k timerKind) bool { return t.of(k) != monotime.Never }
 
 // due reports whether k has come, and disarms it.
 func (t *timers) due(k timerKind, now monotime.Time) bool {
-	if t.at[k] > now {
+	if t.of(k) > now {
 		return false
 	}
-	t.at[k] = monotime.Never
+	t.stop(k)
 	return true
 }
 
@@ -51,5 +87,17 @@ func (t *timers) next() monotime.Time {
 	for _, at := range t.at[1:] {
 		first = min(first, at)
 	}
+	if t.rare != nil {
+		for _, at := range t.rare {
+			first = min(first, at)
+		}
+	}
 	return first
+}
+
+// rest gives back memory.
+func (t *timers) rest() {
+	if t.rare != nil && *t.rare == (rareTimers{monotime.Never, monotime.Never, monotime.Never, monotime.Never}) {
+		t.rare = nil
+	}
 }

@@ -27,27 +27,32 @@ const (
 // one small connection request makes the engine resend a 0x10 until the handshake
 // times out. A datagram may overdraw it, since a 0x10 alone exceeds the bound on what
 // the shortest request earns. A client that misses the 0x10 asks again, and so pays
-// for the next. The zero value is no bound.
+// for the next. A nil one is no bound.
 type credit struct {
-	bounded bool
 	proving bool // the handshake is over but for the proof of the client's address
 	left    int
 }
 
-func (k *credit) bound() { *k = credit{bounded: true, left: requestCredit} }
-func (k *credit) lift()  { *k = credit{} }
+func newCredit() *credit { return &credit{left: requestCredit} }
 
 // earn counts a datagram that came, spend one that left.
-func (k *credit) earn(bytes int) { k.left += amplification * bytes }
+func (k *credit) earn(bytes int) {
+	if k != nil {
+		k.left += amplification * bytes
+	}
+}
 
 func (k *credit) spend(bytes int) {
-	if k.bounded {
+	if k != nil {
 		k.left -= bytes
 	}
 }
 
 // overdrawn reports whether nothing may leave until something comes.
-func (k *credit) overdrawn() bool { return k.bounded && k.left <= 0 }
+func (k *credit) overdrawn() bool { return k != nil && k.left <= 0 }
+
+// proving reports whether the handshake is over but for the proof of the client's address.
+func (c *Conn) proving() bool { return c.credit != nil && c.credit.proving }
 
 // secretTime is the time in what a peer is asked to echo. Towards a client whose address is
 // unproven it is made unpredictable, so that who echoes it has seen it: then the client
@@ -78,8 +83,8 @@ func (c *Conn) askForProof(now monotime.Time) {
 
 // proven lifts the bound on what is sent.
 func (c *Conn) proven() {
-	proving := c.credit.proving
-	c.credit.lift()
+	proving := c.proving()
+	c.credit = nil
 	if proving {
 		c.timers.stop(timerPing)
 		c.connect(c.now)
