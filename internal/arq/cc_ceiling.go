@@ -11,12 +11,17 @@ import (
 // 9438): flows that fill the same queue and lose in it at the same time come to equal
 // shares, those of TCP among them. The zero value is none.
 type ceiling struct {
-	bytes int           // 0: none
-	peak  float64       // bytes in flight at the last cut
-	k     float64       // seconds from the cut until the curve is back at peak
-	at    monotime.Time // of the cut
-	reno  float64       // bytes that Reno's line allows
-	old   *ceiling      // as it was before the last cut
+	bytes  int // 0: none
+	*curve     // nil: none
+}
+
+// curve is how a ceiling grows back.
+type curve struct {
+	peak float64       // bytes in flight at the last cut
+	k    float64       // seconds from the cut until the curve is back at peak
+	at   monotime.Time // of the cut
+	reno float64       // bytes that Reno's line allows
+	old  *ceiling      // as it was before the last cut
 }
 
 // ceilingLift is what lift leaves, as a multiple. Arbitrary.
@@ -25,20 +30,22 @@ const ceilingLift = 1.1
 // cut lowers the ceiling below what is flying, but not below least.
 func (c *ceiling) cut(now monotime.Time, mtu, flying, least int) {
 	old := *c
-	old.old = nil
 	bytes := max(int(cubicBeta*float64(flying)), least)
 	peak := float64(flying)
-	if peak < old.peak {
-		peak *= (1 + cubicBeta) / 2 // fast convergence: leave room to newer flows
+	if old.curve != nil {
+		old.old = nil
+		if peak < old.peak {
+			peak *= (1 + cubicBeta) / 2 // fast convergence: leave room to newer flows
+		}
 	}
 	peak = max(peak, float64(bytes))
 	k := math.Cbrt((peak - float64(bytes)) / float64(mtu) / cubicScale)
-	*c = ceiling{bytes: bytes, peak: peak, k: k, at: now, reno: float64(bytes), old: &old}
+	*c = ceiling{bytes, &curve{peak: peak, k: k, at: now, reno: float64(bytes), old: &old}}
 }
 
 // restore takes back the last cut, which was a false alarm.
 func (c *ceiling) restore() {
-	if c.old != nil {
+	if c.curve != nil && c.old != nil {
 		*c = *c.old
 	}
 }

@@ -13,15 +13,15 @@ type pathDelay struct {
 	minAt       monotime.Time // when the least was seen last, about
 	inRound     time.Duration // least of this round; 0: no sample yet
 	lastRound   time.Duration // least of the round before
-	lastSamples int           // of the round before
 	sum         time.Duration // of the queue's delays in this round
-	samples     int           // in this round
-	queued      int           // round trips in a row up to now that show a queue
-	queuedAt    monotime.Time // when the first of them was seen
+	queuedAt    monotime.Time // when the first of the queued was seen
+	queued      int32         // round trips in a row up to now that show a queue
+	samples     int32         // in this round
+	lastSamples int32         // of the round before
+	losses      int32         // so far, up to lossMemory
 
 	usual  time.Duration // delay in the queue, smoothed over round trips
 	atLoss time.Duration // the same when losses came to light, smoothed over these
-	losses int           // so far
 }
 
 const (
@@ -90,7 +90,7 @@ func (p *pathDelay) endRound() {
 // lost takes into account how long the queue is as a loss comes to light.
 func (p *pathDelay) lost() {
 	p.atLoss += (p.latest - p.min - p.atLoss) / lossMemory
-	p.losses++
+	p.losses = min(p.losses+1, lossMemory)
 }
 
 // isQueue reports whether a round trip is so long that there must be a queue.

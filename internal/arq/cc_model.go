@@ -1,6 +1,7 @@
 package arq
 
 import (
+	"math"
 	"time"
 
 	"github.com/raknet-go/raknet/internal/monotime"
@@ -17,40 +18,41 @@ import (
 // comes whenever the queue is long. Then a ceiling bounds what is in flight, which the
 // loss lowers and time raises as in CUBIC, so that all get their share.
 type model struct {
-	mtu    int
-	phase  modelPhase
 	rates  maxFilter // delivery rates, bytes a second, over the last rateRounds round trips
 	extras maxFilter // bytes acknowledged in excess of the rate: the peer's ACKs come in lumps
 
-	round    int64 // round trips so far
 	roundEnd int64 // the round ends when a datagram of this number or above is acknowledged
 
 	path pathDelay
 
-	// Startup.
-	fullRate   int64
-	fullRounds int
+	// Startup: what the rate was when it last grew. Probing: what it was as the cycle began.
+	rateThen int64
+
+	// Probing: when this phase of the cycle began. Calm: when it ends; Never while more is in
+	// flight than should be.
+	phaseAt monotime.Time
 
 	// Probing.
-	cycle     int
-	cycleAt   monotime.Time
-	cycleRate int64   // what the rate was as the cycle began
-	grown     int     // cycles in a row in which it grew and nothing spoke of congestion
-	slow      [2]int  // bytes acknowledged and lost since the last drain
-	noise     float64 // share that the path loses whatever the rate
-
-	calmAt monotime.Time // when a calm ends; Never while more is in flight than should be
+	slow  [2]int  // bytes acknowledged and lost since the last drain
+	noise float64 // share that the path loses whatever the rate
 
 	// Lumps of ACKs.
 	lumpAt    monotime.Time
 	lumpBytes int
 
 	ceiling     ceiling
-	acked, lost int // bytes in this round
-	lossyRound  bool
+	acked, lost int32 // bytes in this round
+	window      int32
 
-	collapsed bool // nothing was heard for so long that few datagrams at a time must do
-	window    int
+	// Side by side, which takes less room.
+	mtu        int32
+	round      uint32 // round trips so far
+	phase      modelPhase
+	fullRounds int8 // startup: round trips in a row without growth, up to growthRounds
+	cycle      int8 // probing: which of probeGains
+	grown      int8 // probing: cycles in a row in which the rate grew and nothing spoke of congestion, up to restartCycles
+	lossyRound bool
+	collapsed  bool // nothing was heard for so long that few datagrams at a time must do
 }
 
 type modelPhase uint8
@@ -124,14 +126,14 @@ const cycleDrain = 1 // the phase of a cycle that drains
 
 // NewModel makes a controller that follows a model of the path.
 func NewModel(mtu int) Controller {
-	return &model{mtu: mtu, window: initialDatagrams * mtu, roundEnd: -1}
+	return &model{mtu: int32(mtu), window: int32(initialDatagrams * mtu), roundEnd: -1}
 }
 
 func (m *model) OnSent(monotime.Time, int, int) {}
 
 func (m *model) OnAck(now monotime.Time, a AckSample) {
 	m.collapsed = false
-	m.acked += a.Bytes
+	m.acked += int32(a.Bytes)
 	m.slow[0] += a.Bytes
 	m.path.add(now, a.RTT)
 	newRound := a.Newest >= m.roundEnd
@@ -163,14 +165,14 @@ func (m *model) OnAck(now monotime.Time, a AckSample) {
 	case modelCalm:
 		m.calm(now, a)
 	}
-	m.ceiling.grow(now, m.mtu, newRound)
+	m.ceiling.grow(now, int(m.mtu), newRound)
 	m.setWindow(now, a)
 }
 
 // checkFull ends startup when the rate has stopped growing.
 func (m *model) checkFull() {
-	if rate := m.rates.max(); float64(rate) >= growthGoal*float64(m.fullRate) {
-		m.fullRate, m.fullRounds = rate, 0
+	if rate := m.rates.max(); float64(rate) >= growthGoal*float64(m.rateThen) {
+		m.rateThen, m.fullRounds = rate, 0
 		return
 	}
 	m.fullRounds++
@@ -182,15 +184,15 @@ func (m *model) checkFull() {
 // cruise begins to hold and probe, somewhere in the cycle, so that the flows of a link do
 // not all probe at once.
 func (m *model) cruise(now monotime.Time) {
-	m.phase, m.cycle, m.cycleAt = modelProbe, int(m.round)%(len(probeGains)-2)+2, now
-	m.cycleRate, m.grown = m.rates.max(), 0
+	m.phase, m.cycle, m.phaseAt = modelProbe, int8(m.round%(uint32(len(probeGains))-2)+2), now
+	m.rateThen, m.grown = m.rates.max(), 0
 }
 
 // drained reports whether no more is in flight than the path and the peer's ACKs hold.
 func (m *model) drained(a AckSample) bool { return a.InFlight <= m.content(1)+int(m.extras.max()) }
 
 func (m *model) nextInCycle(now monotime.Time, a AckSample) {
-	since := now.Sub(m.cycleAt)
+	since := now.Sub(m.phaseAt)
 	if m.cycle == cycleDrain {
 		if since <= drainRounds*m.path.min && !m.drained(a) {
 			return
@@ -198,8 +200,8 @@ func (m *model) nextInCycle(now monotime.Time, a AckSample) {
 	} else if since <= m.path.min {
 		return
 	}
-	m.cycle = (m.cycle + 1) % len(probeGains)
-	m.cycleAt = now
+	m.cycle = (m.cycle + 1) % int8(len(probeGains))
+	m.phaseAt = now
 	switch m.cycle {
 	case 0:
 		m.restart()
@@ -214,7 +216,7 @@ func (m *model) nextInCycle(now monotime.Time, a AckSample) {
 // datagrams that left while the cycle drained: slower than the path delivers, they found
 // room in any queue.
 func (m *model) hearNoise() {
-	if all := m.slow[0] + m.slow[1]; all >= noiseDatagrams*m.mtu {
+	if all := m.slow[0] + m.slow[1]; all >= noiseDatagrams*int(m.mtu) {
 		m.noise += (float64(m.slow[1])/float64(all) - m.noise) / noiseMemory
 	}
 }
@@ -232,13 +234,13 @@ func (m *model) replacement() float64 {
 // the path was full, or there is a faster path now, and what doubles each round trip gets there sooner.
 func (m *model) restart() {
 	rate := m.rates.max()
-	if float64(rate) < restartGrowth*float64(m.cycleRate) || m.path.standing() {
+	if float64(rate) < restartGrowth*float64(m.rateThen) || m.path.standing() {
 		m.grown = 0
 	} else if m.grown++; m.grown >= restartCycles {
 		m.phase, m.grown = modelStartup, 0
-		m.fullRate, m.fullRounds = rate, 0
+		m.fullRounds = 0
 	}
-	m.cycleRate = rate
+	m.rateThen = rate
 }
 
 // checkCalm begins a calm when the least round trip has not been seen for long.
@@ -248,7 +250,7 @@ func (m *model) checkCalm(now monotime.Time, a AckSample) {
 	case a.AppLimited || !a.WindowLimited && a.InFlight <= m.content(calmGain):
 		m.path.replace(now) // it sends so little that what it sees is the path
 	default:
-		m.phase, m.calmAt = modelCalm, monotime.Never
+		m.phase, m.phaseAt = modelCalm, monotime.Never
 	}
 }
 
@@ -256,18 +258,18 @@ func (m *model) checkCalm(now monotime.Time, a AckSample) {
 // goes on.
 func (m *model) calm(now monotime.Time, a AckSample) {
 	switch {
-	case m.calmAt == monotime.Never:
+	case m.phaseAt == monotime.Never:
 		if a.InFlight <= m.calmWindow() {
-			m.calmAt = now.Add(m.path.latest)
+			m.phaseAt = now.Add(m.path.latest)
 		}
-	case now >= m.calmAt:
+	case now >= m.phaseAt:
 		m.path.replace(now)
 		m.cruise(now)
 	}
 }
 
 // calmWindow is how much may be in flight in a calm.
-func (m *model) calmWindow() int { return max(m.content(calmGain), minDatagrams*m.mtu) }
+func (m *model) calmWindow() int { return max(m.content(calmGain), minDatagrams*int(m.mtu)) }
 
 // lump measures how much more than the rate allows is acknowledged at once.
 func (m *model) lump(now monotime.Time, bytes int) {
@@ -282,7 +284,7 @@ func (m *model) lump(now monotime.Time, bytes int) {
 }
 
 func (m *model) OnLoss(now monotime.Time, l LossSample) {
-	m.lost += l.Bytes
+	m.lost += int32(l.Bytes)
 	m.slow[1] += l.Bytes
 	if l.Timeout {
 		m.collapsed = true
@@ -292,7 +294,7 @@ func (m *model) OnLoss(now monotime.Time, l LossSample) {
 		m.path.lost()
 	}
 	flying := l.InFlight + l.Bytes
-	if m.lossyRound || 2*flying < m.window {
+	if m.lossyRound || 2*flying < int(m.window) {
 		return // once a round trip, and not to a flow that takes little of the path
 	}
 	congestion := m.path.standing() || m.path.telling() && m.path.long() || m.heavy(flying)
@@ -300,17 +302,17 @@ func (m *model) OnLoss(now monotime.Time, l LossSample) {
 		return
 	}
 	m.lossyRound, m.grown = true, 0
-	m.ceiling.cut(now, m.mtu, flying, max(minDatagrams*m.mtu, m.content(1)/2))
+	m.ceiling.cut(now, int(m.mtu), flying, max(minDatagrams*int(m.mtu), m.content(1)/2))
 	if m.phase == modelStartup && m.rates.max() > 0 {
 		m.phase = modelDrain
 	}
-	m.window = min(m.window, m.ceiling.bytes)
+	m.window = int32(min(int(m.window), m.ceiling.bytes))
 }
 
 // heavy reports whether so much of a flight was lost that a queue must be full. Nearly all of it
 // is an outage, or the loss of the one ACK that named it.
 func (m *model) heavy(flying int) bool {
-	share := float64(m.lost) / float64(max(m.acked+m.lost, flying))
+	share := float64(m.lost) / float64(max(int(m.acked)+int(m.lost), flying))
 	least := heavyLoss
 	if m.phase == modelStartup {
 		least = startupLoss
@@ -331,30 +333,32 @@ func (m *model) setWindow(now monotime.Time, a AckSample) {
 	case modelStartup:
 		gain = m.startup()
 	case modelCalm:
-		m.window = m.calmWindow()
+		m.window = int32(min(m.calmWindow(), math.MaxInt32))
 		return
 	}
 	target := m.content(gain) + int(m.extras.max())
 	if m.path.min < shortRTT {
 		target = max(target, shortWindow)
 	}
+	window := int(m.window)
 	if m.phase == modelStartup {
 		// As in slow start: no faster than what arrives, and never back down. While a queue is
 		// seen to fill it stays, or the next round trip would overflow it; whether
 		// that is the path's end or another flow's doing shows in whether the rate still grows.
 		if more := int((m.startup() - 1) * float64(a.Bytes)); !m.path.filling(now) {
-			m.window = max(m.window, min(m.window+more, max(target, m.window)))
-			if a.WindowLimited && target < m.window+more && m.fullRounds == 0 && !m.path.building() {
-				m.window += more
+			window = max(window, min(window+more, max(target, window)))
+			if a.WindowLimited && target < window+more && m.fullRounds == 0 && !m.path.building() {
+				window += more
 			}
 		}
 	} else {
-		m.window = target
+		window = target
 	}
-	m.window = min(max(m.window, minDatagrams*m.mtu), maxWindow)
+	window = min(max(window, minDatagrams*int(m.mtu)), maxWindow)
 	if m.ceiling.bytes > 0 {
-		m.window = min(m.window, m.ceiling.bytes)
+		window = min(window, m.ceiling.bytes)
 	}
+	m.window = int32(window)
 }
 
 // startup is by how much startup multiplies the window in a round trip.
@@ -367,9 +371,9 @@ func (m *model) startup() float64 {
 
 func (m *model) Window() int {
 	if m.collapsed {
-		return minDatagrams * m.mtu
+		return minDatagrams * int(m.mtu)
 	}
-	return m.window
+	return int(m.window)
 }
 
 // PacingRate leaves startup to the window, since the rate of an application that has
@@ -391,37 +395,44 @@ func (m *model) PacingRate() int64 {
 // maxFilter keeps the greatest of the values of the last rateRounds rounds, by the
 // greatest, and the greatest later ones (Kathleen Nichols' windowed filter).
 type maxFilter struct {
-	best [3]struct {
-		round, value int64
+	value [3]int64
+	round [3]uint32 // in which each was seen; may wrap
+}
+
+func (f *maxFilter) max() int64 { return f.value[0] }
+
+func (f *maxFilter) add(round uint32, value int64) {
+	if value >= f.value[0] || round-f.round[2] > rateRounds {
+		f.set(0, round, value)
+		return
+	}
+	if value >= f.value[1] {
+		f.set(1, round, value)
+	} else if value >= f.value[2] {
+		f.set(2, round, value)
+	}
+	if age := round - f.round[0]; age > rateRounds {
+		f.shift()
+		f.set(2, round, value)
+		if round-f.round[0] > rateRounds {
+			f.shift()
+		}
+	} else if f.round[1] == f.round[0] && age > rateRounds/4 {
+		f.set(1, round, value)
+	} else if f.round[2] == f.round[1] && age > rateRounds/2 {
+		f.set(2, round, value)
 	}
 }
 
-func (f *maxFilter) max() int64 { return f.best[0].value }
+// set writes the place i and those behind it.
+func (f *maxFilter) set(i int, round uint32, value int64) {
+	for ; i < len(f.value); i++ {
+		f.value[i], f.round[i] = value, round
+	}
+}
 
-func (f *maxFilter) add(round, value int64) {
-	b := &f.best
-	if value >= b[0].value || round-b[2].round > rateRounds {
-		for i := range b {
-			b[i].round, b[i].value = round, value
-		}
-		return
-	}
-	if value >= b[1].value {
-		b[1].round, b[1].value = round, value
-		b[2] = b[1]
-	} else if value >= b[2].value {
-		b[2].round, b[2].value = round, value
-	}
-	if age := round - b[0].round; age > rateRounds {
-		b[0], b[1] = b[1], b[2]
-		b[2].round, b[2].value = round, value
-		if round-b[0].round > rateRounds {
-			b[0], b[1] = b[1], b[2]
-		}
-	} else if b[1].round == b[0].round && age > rateRounds/4 {
-		b[1].round, b[1].value = round, value
-		b[2] = b[1]
-	} else if b[2].round == b[1].round && age > rateRounds/2 {
-		b[2].round, b[2].value = round, value
-	}
+// shift drops the greatest.
+func (f *maxFilter) shift() {
+	f.value[0], f.value[1] = f.value[1], f.value[2]
+	f.round[0], f.round[1] = f.round[1], f.round[2]
 }

@@ -222,13 +222,13 @@ func TestACalmFindsTheLeastRoundTripAgain(t *testing.T) {
 func TestTheGreatestOfTheLastRounds(t *testing.T) {
 	var f maxFilter
 	f.add(1, 100)
-	for r := int64(2); r < 10; r++ {
+	for r := uint32(2); r < 10; r++ {
 		f.add(r, 50)
 	}
 	if f.max() != 100 {
 		t.Fatalf("max %d within the window", f.max())
 	}
-	for r := int64(10); r < 14; r++ {
+	for r := uint32(10); r < 14; r++ {
 		f.add(r, 50)
 	}
 	if f.max() != 50 {

@@ -123,7 +123,6 @@ type Engine struct {
 	inFlight       int // bytes of datagrams out
 	peakInFlight   int // since the last ACK
 	held           int // bytes charged to the send buffer
-	splits         int // split messages begun and not wholly acknowledged
 	rtt            rttEstimator
 	loss           lossState
 	pacer          pacer
@@ -153,7 +152,8 @@ type Engine struct {
 	trace *tracer // nil: nobody wants to know
 
 	// Side by side, which takes less room.
-	freeCount int32 // packets in free
+	splits    int32 // split messages begun and not wholly acknowledged
+	freeCount int16 // packets in free
 	mtu       uint16
 	nextSplit uint16
 	accepted  uint8 // datagrams so far, up to promptAcks

@@ -319,7 +319,7 @@ func checkSums(t testing.TB, e *Engine) {
 		t.Fatalf("%d bytes held, %d of them queued; counted %d and %d", held, queued, e.held, e.queue.waiting())
 	case e.Drained() && held != 0:
 		t.Fatalf("drained with %d bytes held", held)
-	case len(split) != e.splits || e.splits > splitsInFlight:
+	case len(split) != int(e.splits) || e.splits > splitsInFlight:
 		t.Fatalf("%d split messages under way, counted %d", len(split), e.splits)
 	case e.oldest != nil && e.nextReliable-e.oldest.firstReliable > reliableInFlight:
 		t.Fatalf("reliable indexes %d to %d are out", e.oldest.firstReliable, e.nextReliable)

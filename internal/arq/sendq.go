@@ -269,7 +269,7 @@ func (e *Engine) mayStart(p *packet, ahead uint16) bool {
 		return false
 	}
 	for _, m := range p.messages {
-		if m.split && !m.started && e.splits >= e.limits.SplitsInFlight {
+		if m.split && !m.started && int(e.splits) >= e.limits.SplitsInFlight {
 			return false
 		}
 	}

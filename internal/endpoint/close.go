@@ -20,7 +20,7 @@ func (c *Conn) mourn() work {
 // end notes that the session has ended. c.mu is held.
 func (c *Conn) end(err error) work {
 	c.ended = true
-	c.receipts.end()
+	c.seldom().receipts.end()
 	return workEnd | c.leave(err)
 }
 
@@ -29,8 +29,8 @@ func (c *Conn) leave(err error) work {
 	if c.gone {
 		return 0
 	}
-	c.gone, c.ending = true, &ending{cause: err}
-	if c.ctx != nil {
+	c.gone, c.makeRare().ending = true, &ending{cause: err}
+	if c.rare.ctx != nil {
 		return workOver | workCancel
 	}
 	return workOver
@@ -88,7 +88,7 @@ func (c *Conn) kill(cause error) {
 	if !c.ended {
 		w |= c.end(cause)
 	}
-	if c.receipts.anySettled() {
+	if c.seldom().receipts.anySettled() {
 		w |= workSettle
 	}
 	if !c.dead { // else unread messages may be left, and stay readable
@@ -105,7 +105,7 @@ func (c *Conn) kill(cause error) {
 // nobody's data depends on it lingering, and its place is wanted.
 func (c *Conn) forgetUnopened() {
 	c.mu.Lock()
-	opened, end := c.opened, c.ending
+	opened, end := c.opened, c.seldom().ending
 	c.mu.Unlock()
 	if !opened {
 		c.kill(end.cause)

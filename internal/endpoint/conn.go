@@ -16,11 +16,10 @@ import (
 // Conn is one connection of an Endpoint. All its exported methods are safe for
 // concurrent use.
 type Conn struct {
-	ep     *Endpoint
-	peer   udp.Peer
-	behind *netip.AddrPort // whose datagrams the proxy at peer brings; nil: the peer's own
-	local  netip.Addr      // of this machine, as the peer addressed it
-	dirty  bool            // the reader's: has received in this batch
+	ep    *Endpoint
+	peer  udp.Peer
+	way   *way
+	dirty bool // the reader's: has received in this batch
 
 	server  bool         // admitted here, not dialed
 	listing registration // under Endpoint.mu
@@ -30,7 +29,6 @@ type Conn struct {
 	place int32 // in the heap, from 1; 0: not there
 	due   monotime.Time
 
-	ready chan struct{} // dialed: closed when the connection is open; else nil
 	read  atomic.Pointer[waiters]
 	write atomic.Pointer[waiters]
 
@@ -47,20 +45,50 @@ type Conn struct {
 	answered bool  // something was received since lastSent
 	held     int32 // goroutines that will transmit for everybody in a moment
 
-	over     chan struct{} // closed when the connection was closed here or has ended; nil: nobody has asked
 	advanced monotime.Time // when the session's timers were last looked at
 	lastSent monotime.Time // when a message last left from its sender's goroutine
 	acceptBy monotime.Time // unset: not waiting for Accept
 	handler  func(Message)
-	dropped  uint64       // unreliable messages that found the send buffer full
-	ending   *ending      // nil: it is not gone
-	receipts *receipts    // nil: nobody wanted one yet
-	ctx      *connContext // nil: nobody asked yet
-	tracing  *tracing     // nil: nobody wants to know
-
-	pauses *pauses // nil: there was no flow yet
+	rare     *rare   // nil: there was no need yet
+	pauses   *pauses // nil: there was no flow yet
 
 	user atomic.Pointer[any]
+}
+
+// way is what a connection knows of its way to the peer. Connections share one that is the same.
+type way struct {
+	local  netip.Addr      // of this machine, as the peer addressed it
+	behind *netip.AddrPort // whose datagrams the proxy at Conn.peer brings; nil: the peer's own
+	ready  chan struct{}   // dialed: closed when the connection is open; else nil
+}
+
+// rare is what most connections on which little happens do not need. Under Conn.mu.
+type rare struct {
+	over     chan struct{} // closed when the connection was closed here or has ended; nil: nobody has asked
+	ending   *ending       // nil: it is not gone
+	receipts *receipts     // nil: nobody wanted one yet
+	ctx      *connContext  // nil: nobody asked yet
+	tracing  *tracing      // nil: nobody wants to know; made with the connection
+	dropped  uint64        // unreliable messages that found the send buffer full
+}
+
+// noRare is what a connection has that has none. Nobody writes there.
+var noRare rare
+
+// seldom returns what the connection has of it, to be read. c.mu is held.
+func (c *Conn) seldom() *rare {
+	if c.rare == nil {
+		return &noRare
+	}
+	return c.rare
+}
+
+// makeRare returns it to be written. c.mu is held.
+func (c *Conn) makeRare() *rare {
+	if c.rare == nil {
+		c.rare = new(rare)
+	}
+	return c.rare
 }
 
 // ending is why a connection is gone.
@@ -109,13 +137,13 @@ func (w *waiters) late() bool { return w != nil && w.deadline.passed() }
 func (c *Conn) isOver() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over == nil {
+	if c.seldom().over == nil {
 		if c.gone {
 			return alwaysClosed
 		}
-		c.over = make(chan struct{})
+		c.makeRare().over = make(chan struct{})
 	}
-	return c.over
+	return c.rare.over
 }
 
 var alwaysClosed = func() chan struct{} {
@@ -125,24 +153,19 @@ var alwaysClosed = func() chan struct{} {
 }()
 
 // newConn makes a connection in its handshake. It is in no table yet.
-func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, behind *netip.AddrPort, local netip.Addr, cfg *session.Config) *Conn {
-	c := &Conn{
-		ep: e, peer: peer, behind: behind, local: local, server: cfg.Side == session.Server,
-	}
+func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, w *way, cfg *session.Config) *Conn {
+	c := &Conn{ep: e, peer: peer, way: w, server: cfg.Side == session.Server}
 	cfg.EpochMilli = e.epoch
 	known := cfg.ARQ.RoundTrip
 	cfg.ARQ = e.cfg.ARQ
 	cfg.ARQ.RoundTrip = known
 	if e.cfg.Trace != nil {
-		c.tracing = newTracing()
-		cfg.ARQ.Trace = c.tracing.ring
+		c.rare = &rare{tracing: newTracing()}
+		cfg.ARQ.Trace = c.rare.tracing.ring
 	}
 	cfg.Settled = e.timing
 	if client := c.Client(); !udp.Synthetic(client.Addr()) {
 		cfg.PeerAddr = client
-	}
-	if !c.server {
-		c.ready = make(chan struct{})
 	}
 	c.sess.Init(now, cfg)
 	e.cfg.Budget.add(c)
@@ -153,11 +176,12 @@ func newConn(e *Endpoint, now monotime.Time, peer udp.Peer, behind *netip.AddrPo
 // has ended, with the reason as its cause.
 func (c *Conn) Context() context.Context {
 	c.mu.Lock()
-	if c.ctx == nil {
-		c.ctx = new(connContext)
-		c.ctx.Context, c.ctx.cancel = context.WithCancelCause(context.Background())
+	r := c.makeRare()
+	if r.ctx == nil {
+		r.ctx = new(connContext)
+		r.ctx.Context, r.ctx.cancel = context.WithCancelCause(context.Background())
 	}
-	ctx, gone := c.ctx.Context, c.gone
+	ctx, gone := r.ctx.Context, c.gone
 	c.mu.Unlock()
 	if gone {
 		c.cancelContext()
@@ -168,7 +192,7 @@ func (c *Conn) Context() context.Context {
 // cancelContext may run functions of the user's contexts: not for shared goroutines.
 func (c *Conn) cancelContext() {
 	c.mu.Lock()
-	ctx, gone := c.ctx, c.gone
+	ctx, gone := c.seldom().ctx, c.gone
 	c.mu.Unlock()
 	if ctx != nil && gone {
 		ctx.cancel(c.Cause())
@@ -179,7 +203,7 @@ func (c *Conn) cancelContext() {
 // nil while it lives.
 func (c *Conn) Cause() error {
 	c.mu.Lock()
-	end := c.ending
+	end := c.seldom().ending
 	c.mu.Unlock()
 	if end == nil {
 		return nil
@@ -239,7 +263,7 @@ func (c *Conn) Stats() ConnStats {
 	c.mu.Lock()
 	c.sess.Stats(&s.Stats)
 	s.ReceiveQueueBytes, s.ReceiveQueueMessages = s.UnreadBytes, s.UnreadMessages
-	s.UnreliableDropped = c.dropped
+	s.UnreliableDropped = c.seldom().dropped
 	c.mu.Unlock()
 	return s
 }

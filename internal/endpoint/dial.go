@@ -44,7 +44,7 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 		return nil, err
 	}
 	now := e.clock.Now()
-	c := newConn(e, now, to, nil, netip.Addr{}, &session.Config{
+	c := newConn(e, now, to, &way{ready: make(chan struct{})}, &session.Config{
 		Side: session.Client, MTU: n.MTU, Version: n.Version, LocalGUID: e.cfg.GUID, PeerGUID: n.ServerGUID,
 		ARQ: arq.Config{RoundTrip: n.RoundTrip},
 	})
@@ -53,10 +53,10 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 	c.turn(now, e.stepBudget, false)
 	e.tx.flush(leadBatches)
 	select {
-	case <-c.ready:
+	case <-c.way.ready:
 		return c, nil
 	case <-over:
-		if isClosed(c.ready) {
+		if isClosed(c.way.ready) {
 			return c, nil
 		}
 		return nil, c.Cause()

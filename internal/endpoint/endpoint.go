@@ -41,6 +41,7 @@ type Endpoint struct {
 	pongs   guard.Limiter
 	raws    guard.Limiter
 	samples samples
+	lastWay *way // to a peer without a proxy; see wayTo
 
 	role      role
 	table     table

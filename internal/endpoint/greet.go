@@ -136,15 +136,22 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 	if e.cfg.NoCookies {
 		cfg.Nonce = randomNonce()
 	}
-	var behind *netip.AddrPort
-	if s.client != s.from.AddrPort {
-		behind = &netip.AddrPort{}
-		*behind = s.client
-	}
-	c := newConn(e, now, s.from, behind, s.local, &cfg)
+	c := newConn(e, now, s.from, e.wayTo(s), &cfg)
 	e.table.add(e, c)
 	e.reply2(s, out.MTU)
 	c.turn(now, e.stepBudget, false) // sets the deadline of the handshake
+}
+
+// wayTo returns the way to a stranger who becomes a peer: that of the last one, if it is the same.
+func (e *Endpoint) wayTo(s *stranger) *way {
+	if s.client != s.from.AddrPort {
+		client := s.client
+		return &way{local: s.local, behind: &client}
+	}
+	if e.lastWay == nil || e.lastWay.local != s.local {
+		e.lastWay = &way{local: s.local}
+	}
+	return e.lastWay
 }
 
 func (e *Endpoint) askAdmit(r *Request) (answer byte) {

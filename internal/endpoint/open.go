@@ -31,8 +31,8 @@ func (c *Conn) open() {
 	if !room {
 		c.abort(ErrNoRoom)
 	}
-	if c.ready != nil {
-		close(c.ready)
+	if c.way.ready != nil {
+		close(c.way.ready)
 	}
 }
 

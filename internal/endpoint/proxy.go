@@ -45,11 +45,11 @@ func (e *Endpoint) unwrap(now monotime.Time, from *udp.Peer, data []byte) (rest 
 
 // Client returns the address of the peer itself, which a proxy may have said.
 func (c *Conn) Client() netip.AddrPort {
-	if c.behind != nil {
-		return *c.behind
+	if c.way.behind != nil {
+		return *c.way.behind
 	}
 	return c.peer.AddrPort
 }
 
 // Proxied reports whether the peer is behind a proxy that said so.
-func (c *Conn) Proxied() bool { return c.behind != nil }
+func (c *Conn) Proxied() bool { return c.way.behind != nil }

@@ -57,11 +57,13 @@ func (b *receipts) anySettled() bool { return b != nil && len(b.settled) > 0 }
 
 // add books a receipt under the next number. c.mu is held.
 func (c *Conn) addReceipt(r *Receipt) {
-	if c.receipts == nil {
-		c.receipts = &receipts{open: make(map[uint64]*Receipt)}
+	b := c.makeRare().receipts
+	if b == nil {
+		b = &receipts{open: make(map[uint64]*Receipt)}
+		c.rare.receipts = b
 	}
-	c.receipts.last++
-	c.receipts.open[c.receipts.last] = r
+	b.last++
+	b.open[b.last] = r
 }
 
 // settle takes the receipt with the given number off the books.
@@ -87,8 +89,9 @@ func (b *receipts) end() {
 // tellReceipts tells whoever holds a receipt that settle took off the books.
 func (c *Conn) tellReceipts() {
 	c.mu.Lock()
-	list := c.receipts.settled
-	c.receipts.settled = nil
+	b := c.rare.receipts
+	list := b.settled
+	b.settled = nil
 	c.mu.Unlock()
 	for _, s := range list {
 		switch {

@@ -86,10 +86,10 @@ func (c *Conn) submit(m *arq.Message, r *Receipt, behind bool) (work, error) {
 		return 0, errGone
 	case behind:
 		return 0, session.ErrSendBufferFull
-	case r != nil && c.receipts.full():
+	case r != nil && c.seldom().receipts.full():
 		return 0, ErrReceipts
 	case r != nil:
-		m.ReceiptID = c.receipts.next()
+		m.ReceiptID = c.seldom().receipts.next()
 	}
 	joins := c.joins(m)
 	now := c.sess.Now()
@@ -98,7 +98,7 @@ func (c *Conn) submit(m *arq.Message, r *Receipt, behind bool) (work, error) {
 	}
 	if err := c.sess.Send(now, m); err != nil {
 		if err == session.ErrSendBufferFull && !m.Reliability.IsReliable() {
-			c.dropped++
+			c.makeRare().dropped++
 		}
 		return 0, err
 	}

@@ -66,12 +66,12 @@ func (c *Conn) events() (w work) {
 		case session.EventConnected:
 			w |= workOpen
 		case session.EventReceipt:
-			c.receipts.settle(ev.ID, ev.Acked)
+			c.seldom().receipts.settle(ev.ID, ev.Acked)
 		case session.EventClosed:
 			w |= c.end(ev.Err)
 		}
 	}
-	if c.receipts.anySettled() {
+	if c.seldom().receipts.anySettled() {
 		w |= workSettle
 	}
 	w |= c.mourn()
@@ -100,7 +100,7 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 		n++
 	}
 	if n > 0 {
-		e.tx.push(bufs[:n], c.peer, c.local, nil)
+		e.tx.push(bufs[:n], c.peer, c.way.local, nil)
 	}
 	// Sending, too, brings events about: an unreliable message that grew too old in the
 	// queue is reported lost.
@@ -165,7 +165,7 @@ func (c *Conn) after(w work) {
 	}
 	if w&workOver != 0 {
 		c.mu.Lock()
-		over := c.over
+		over := c.seldom().over
 		c.mu.Unlock()
 		if over != nil {
 			close(over)

@@ -27,7 +27,7 @@ func newTracing() *tracing {
 // traced reports whether there is something to tell that nobody is telling. What was
 // recorded before the connection was open waits until it is. c.mu is held.
 func (c *Conn) traced() work {
-	t := c.tracing
+	t := c.seldom().tracing
 	if t == nil || t.telling || !c.opened {
 		return 0
 	}
@@ -40,7 +40,7 @@ func (c *Conn) traced() work {
 
 // tellTrace is the goroutine.
 func (c *Conn) tellTrace() {
-	t := c.tracing
+	t := c.rare.tracing // from the start, so that no lock is needed
 	for {
 		c.mu.Lock()
 		t.ring.MoveTo(t.taken)

@@ -237,8 +237,8 @@ func TestTheEndIsToldWhenTheEndpointEnds(t *testing.T) {
 func TestAnUntracedConnectionHasNothingForIt(t *testing.T) {
 	bubble(t, func(r *rig) {
 		client, server := r.pair()
-		require.Nil(t, client.tracing)
-		require.Nil(t, server.tracing)
+		require.Nil(t, client.seldom().tracing)
+		require.Nil(t, server.seldom().tracing)
 	})
 }
 
@@ -253,7 +253,7 @@ func TestTheEndIsToldAlthoughTheOpeningWasLate(t *testing.T) {
 				return wrap(c)
 			}
 		})
-		c := newConn(e, e.clock.Now(), r.at, nil, netip.Addr{}, &session.Config{Side: session.Server, MTU: 1492})
+		c := newConn(e, e.clock.Now(), r.at, &way{}, &session.Config{Side: session.Server, MTU: 1492})
 		c.open()
 		synctest.Wait()
 		require.Equal(t, []string{"open", "end"}, log.stories)

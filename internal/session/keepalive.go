@@ -44,7 +44,6 @@ type keepalive struct {
 	pings        [pingsRemembered]monotime.Time // zero: none, or answered
 	pingRTT      time.Duration                  // of the last pong that matched
 	pongs        bucket
-	pongOwed     int64 // the newest held-back ping's time, while timerPong is armed
 	pingsSent    uint32
 	pongsSent    uint32
 	pongsHeld    uint32
@@ -128,8 +127,8 @@ func (c *Conn) pinged(now monotime.Time, b []byte) {
 	if c.timers.armed(timerPong) {
 		k.pongsHeld++ // the earlier held-back one stays unanswered
 	}
-	k.pongOwed = p.Time
 	c.timers.set(timerPong, k.pongs.ready(pongInterval, pongBurst))
+	c.timers.rare.pongOwed = p.Time
 }
 
 func (c *Conn) pong(now monotime.Time, pingTime int64) {
@@ -184,7 +183,7 @@ func (c *Conn) fire(now monotime.Time) {
 	}
 	if c.timers.due(timerPong, now) {
 		c.keepalive.pongs.take(now, pongInterval, pongBurst)
-		c.pong(now, c.keepalive.pongOwed)
+		c.pong(now, c.timers.rare.pongOwed)
 	}
 	if c.timers.due(timerIdle, now) {
 		if at := c.keepalive.lastHeard.Add(c.timing.Idle); at > now {

@@ -33,7 +33,10 @@ type timers struct {
 }
 
 // rareTimers are those of the kinds from timersUsual on.
-type rareTimers [timerKinds - timersUsual]monotime.Time
+type rareTimers struct {
+	at       [timerKinds - timersUsual]monotime.Time
+	pongOwed int64 // the newest held-back ping's time, while timerPong is armed
+}
 
 func (t *timers) clear() {
 	for i := range t.at {
@@ -50,7 +53,7 @@ func (t *timers) of(k timerKind) monotime.Time {
 	case t.rare == nil:
 		return monotime.Never
 	}
-	return t.rare[k-timersUsual]
+	return t.rare.at[k-timersUsual]
 }
 
 func (t *timers) set(k timerKind, at monotime.Time) {
@@ -63,11 +66,11 @@ func (t *timers) set(k timerKind, at monotime.Time) {
 			return
 		}
 		t.rare = new(rareTimers)
-		for i := range t.rare {
-			t.rare[i] = monotime.Never
+		for i := range t.rare.at {
+			t.rare.at[i] = monotime.Never
 		}
 	}
-	t.rare[k-timersUsual] = at
+	t.rare.at[k-timersUsual] = at
 }
 
 func (t *timers) stop(k timerKind)       { t.set(k, monotime.Never) }
@@ -88,7 +91,7 @@ func (t *timers) next() monotime.Time {
 		first = min(first, at)
 	}
 	if t.rare != nil {
-		for _, at := range t.rare {
+		for _, at := range t.rare.at {
 			first = min(first, at)
 		}
 	}
@@ -97,7 +100,13 @@ func (t *timers) next() monotime.Time {
 
 // rest gives back memory.
 func (t *timers) rest() {
-	if t.rare != nil && *t.rare == (rareTimers{monotime.Never, monotime.Never, monotime.Never, monotime.Never}) {
-		t.rare = nil
+	if t.rare == nil {
+		return
 	}
+	for _, at := range t.rare.at {
+		if at != monotime.Never {
+			return
+		}
+	}
+	t.rare = nil
 }
