@@ -59,10 +59,17 @@ func (q *ackQueue) init() {
 	q.lossy, q.echoes, q.told, q.hello = 0, nil, 0, nil
 }
 
-// rest gives back memory, and forgets what it says again, which nobody has missed since.
+// ease gives back memory.
+func (q *ackQueue) ease() {
+	if !q.pending() {
+		q.ranges.spans = nil
+	}
+}
+
+// rest forgets what it says again, which nobody has missed since.
 func (q *ackQueue) rest() {
 	if !q.pending() {
-		q.ranges.spans, q.echoes, q.hello = nil, nil, nil
+		q.echoes, q.hello = nil, nil
 	}
 }
 

@@ -272,6 +272,7 @@ func (e *Engine) Rest(now monotime.Time) {
 	if e.readyHead == len(e.ready) {
 		e.ready, e.readyHead = nil, 0
 	}
+	e.acks.ease()
 	if now.Sub(e.inWindowAt) < restPause {
 		return
 	}

@@ -32,7 +32,7 @@ type Budget struct {
 	auditing atomic.Bool
 
 	mu    sync.Mutex // leaf
-	conns map[*Conn]struct{}
+	conns []*Conn    // each at its Conn.account, from 1
 }
 
 const (
@@ -63,7 +63,7 @@ const (
 
 // NewBudget returns a budget of so many bytes. Zero or less is no limit.
 func NewBudget(bytes int64) *Budget {
-	b := &Budget{limit: max(bytes, 0), conns: make(map[*Conn]struct{})}
+	b := &Budget{limit: max(bytes, 0)}
 	b.left.Store(b.stride())
 	return b
 }
@@ -93,14 +93,24 @@ func (b *Budget) Ended() uint64 { return b.ended.Load() }
 
 func (b *Budget) add(c *Conn) {
 	b.mu.Lock()
-	b.conns[c] = struct{}{}
+	b.conns = append(b.conns, c)
+	c.account = int32(len(b.conns))
 	b.n.Store(int64(len(b.conns)))
 	b.mu.Unlock()
 }
 
 func (b *Budget) remove(c *Conn) {
 	b.mu.Lock()
-	delete(b.conns, c)
+	if at := c.account; at > 0 {
+		last := len(b.conns)
+		b.conns[at-1] = b.conns[last-1]
+		b.conns[at-1].account = at
+		b.conns[last-1] = nil
+		b.conns, c.account = b.conns[:last-1], 0
+		if cap(b.conns) > 1024 && len(b.conns) < cap(b.conns)/8 {
+			b.conns = append(make([]*Conn, 0, cap(b.conns)/4), b.conns...)
+		}
+	}
 	b.n.Store(int64(len(b.conns)))
 	b.mu.Unlock()
 }
@@ -108,11 +118,7 @@ func (b *Budget) remove(c *Conn) {
 func (b *Budget) list() []*Conn {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	list := make([]*Conn, 0, len(b.conns))
-	for c := range b.conns {
-		list = append(list, c)
-	}
-	return list
+	return slices.Clone(b.conns)
 }
 
 // stride is how many bytes may be received until the next audit.

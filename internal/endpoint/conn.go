@@ -30,7 +30,7 @@ type Conn struct {
 	due   monotime.Time
 
 	read  atomic.Pointer[waiters]
-	write atomic.Pointer[waiters]
+	write atomic.Pointer[writers]
 
 	mu   sync.Mutex // guards all below, and with it what goes into the send queue in which order
 	sess session.Conn
@@ -44,6 +44,7 @@ type Conn struct {
 	calling  bool  // some goroutine is handing messages to the handler
 	answered bool  // something was received since lastSent
 	held     int32 // goroutines that will transmit for everybody in a moment
+	account  int32 // place in the list of the Budget, from 1; 0: not there. Under its lock
 
 	advanced monotime.Time // when the session's timers were last looked at
 	lastSent monotime.Time // when a message last left from its sender's goroutine
@@ -109,22 +110,31 @@ type connContext struct {
 type waiters struct {
 	deadline deadline
 	gate     gate
-	turns    gate // write: holds the token of the one blocked sender who is next
-	n        int  // how many; under Conn.mu
-	want     int  // write: the space that the next of them needs; under Conn.mu
+	n        int32 // how many; under Conn.mu
 }
 
-// waiters returns those of a direction.
-func (c *Conn) waiters(of *atomic.Pointer[waiters]) *waiters {
-	if w := of.Load(); w != nil {
+// writers are the waiters of a full send buffer.
+type writers struct {
+	waiters
+	turns gate // holds the token of the one blocked sender who is next
+	want  int  // the space that the next of them needs; under Conn.mu
+}
+
+// readers returns the waiters for messages.
+func (c *Conn) readers() *waiters {
+	if w := c.read.Load(); w != nil {
 		return w
 	}
-	w := &waiters{gate: newGate()}
-	if of == &c.write {
-		w.turns = newGate()
+	c.read.CompareAndSwap(nil, &waiters{gate: newGate()})
+	return c.read.Load()
+}
+
+func (c *Conn) writers() *writers {
+	if w := c.write.Load(); w != nil {
+		return w
 	}
-	of.CompareAndSwap(nil, w)
-	return of.Load()
+	c.write.CompareAndSwap(nil, &writers{waiters: waiters{gate: newGate()}, turns: newGate()})
+	return c.write.Load()
 }
 
 // waiting reports whether anybody waits. Conn.mu is held.
@@ -132,6 +142,9 @@ func (w *waiters) waiting() bool { return w != nil && w.n > 0 }
 
 // late reports whether the deadline has passed.
 func (w *waiters) late() bool { return w != nil && w.deadline.passed() }
+
+func (w *writers) waiting() bool { return w != nil && w.n > 0 }
+func (w *writers) late() bool    { return w != nil && w.deadline.passed() }
 
 // isOver returns a channel that is closed when the connection was closed here or has ended.
 func (c *Conn) isOver() <-chan struct{} {
@@ -228,23 +241,27 @@ func (c *Conn) SetDeadline(t time.Time) error {
 // SetReadDeadline sets the moment from which on Read, ReadPacket and Receive fail with
 // os.ErrDeadlineExceeded, also those that wait, and whether or not there is
 // something to read. The zero Time is no deadline.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadline(&c.read, t) }
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	return c.setDeadline(t, c.read.Load() != nil, c.readers)
+}
 
 // SetWriteDeadline sets the moment from which on Write and Send fail with
 // os.ErrDeadlineExceeded, also those that wait for space. The zero Time is no deadline.
-func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadline(&c.write, t) }
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	return c.setDeadline(t, c.write.Load() != nil, func() *waiters { return &c.writers().waiters })
+}
 
-func (c *Conn) setDeadline(of *atomic.Pointer[waiters], t time.Time) error {
+func (c *Conn) setDeadline(t time.Time, any bool, of func() *waiters) error {
 	c.mu.Lock()
 	closed := c.closed
 	c.mu.Unlock()
 	if closed {
 		return net.ErrClosed
 	}
-	if of.Load() == nil && t.IsZero() {
+	if !any && t.IsZero() {
 		return nil // there was none
 	}
-	w := c.waiters(of)
+	w := of()
 	passed := func() {
 		w.gate.open()
 		c.ep.role.kickLeader()

@@ -81,7 +81,7 @@ func (c *Conn) take(ctx context.Context, d *arq.Delivery, waited bool) (err erro
 	case c.gone:
 		err = errGone
 	default:
-		c.waiters(&c.read).n++
+		c.readers().n++
 		c.mu.Unlock()
 		return nil, false
 	}
@@ -112,7 +112,7 @@ func (c *Conn) waitToRead(ctx context.Context) {
 	}
 	// What ends the wait opens the gate: a goroutine takes a tenth of a KiB more for every
 	// channel that it waits at, and so does the channel.
-	r := c.waiters(&c.read)
+	r := c.readers()
 	if granted == nil && ctx.Done() == nil {
 		<-r.gate
 		return
@@ -152,7 +152,7 @@ func (e *Endpoint) alone() bool { return e.cfg.Solo || e.here.Load() == 1 }
 // lead reads the socket until there is something for this connection's readers, or
 // its deadline has passed, or it is over.
 func (c *Conn) lead() {
-	e, r := c.ep, c.waiters(&c.read)
+	e, r := c.ep, c.readers()
 	c.mu.Lock()
 	r.n-- // nobody need wake this one
 	c.mu.Unlock()

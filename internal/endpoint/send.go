@@ -142,7 +142,7 @@ func (c *Conn) flow(now monotime.Time) work {
 // those who wait, one at a time looks for space, so that a large message is not
 // overtaken for ever by small ones.
 func (c *Conn) submitInTurn(ctx context.Context, m *arq.Message, r *Receipt) (work, error) {
-	line, over := c.waiters(&c.write), c.isOver()
+	line, over := c.writers(), c.isOver()
 	c.mu.Lock()
 	line.n++
 	c.mu.Unlock()
