@@ -17,7 +17,7 @@ import (
 type ackQueue struct {
 	ranges  rangeSet
 	echoes  *[ackEchoes + 1]rangeSet // what was new in the last ACKs, the newest first; nil: the path is clean
-	hello   *[2]span                 // the highest ranges that were new in the last two ACKs, until told is full
+	hello   *[2]shortSpan            // the highest ranges that were new in the last two ACKs, until told is full
 	since   monotime.Time            // when the oldest pending one came; Never when none is pending
 	waiting int16                    // bytes of datagrams noted since the last ACK was written, about ackBytes at most
 	lossy   int16                    // datagrams to go until the path counts as clean
@@ -160,21 +160,28 @@ func (q *ackQueue) echo() {
 // two ACKs.
 func (q *ackQueue) greet() {
 	if q.hello == nil {
-		q.hello = new([2]span)
+		q.hello = new([2]shortSpan)
 	}
 	last := *q.hello
-	q.hello[1], q.hello[0] = last[0], q.ranges.spans[q.ranges.len()-1]
+	highest := q.ranges.spans[q.ranges.len()-1]
+	q.hello[1], q.hello[0] = last[0], shortSpan{uint32(highest.lo), uint32(highest.hi)}
 	for _, r := range last {
-		if r.hi > r.lo {
-			q.ranges.add(r.lo, r.hi)
+		if r != (shortSpan{}) {
+			q.ranges.add(expand32(r.lo, highest.hi), expand32(r.hi, highest.hi))
 		}
 	}
-	if last[1].hi > last[1].lo {
+	if last[1] != (shortSpan{}) {
 		if q.told++; q.told == helloAcks {
 			q.hello = nil
 		}
 	}
 }
+
+// shortSpan is a span of numbers near others that are known: their low 32 bits. The zero value is none.
+type shortSpan struct{ lo, hi uint32 }
+
+// expand32 returns the number nearest to one with these low 32 bits.
+func expand32(low uint32, near int64) int64 { return near + int64(int32(low-uint32(near))) }
 
 // appendRanges adds to dst an ACK or NACK of at most maxSize bytes that names the
 // lowest spans of s, as many as fit, and takes them out of s. It returns nil when
