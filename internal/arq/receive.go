@@ -60,6 +60,9 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 		return VerdictMalformed
 	}
 	number := expand24(wireNumber, e.arrivals.next)
+	if e.receiveInOrder(now, b, number, len(data), frames) {
+		return VerdictAccepted
+	}
 	arrival := e.arrivals.probe(number)
 	switch {
 	case arrival == arrivalDuplicate && !e.brings(frames):

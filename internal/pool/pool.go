@@ -65,6 +65,13 @@ func (b *Buffer) Retain() {
 	}
 }
 
+// RetainTimes adds n references.
+func (b *Buffer) RetainTimes(n int) {
+	if b.refs.Add(int32(n)) <= int32(n) {
+		panic("pool: retained a buffer that nobody owned")
+	}
+}
+
 // Shared reports whether somebody besides the caller holds a reference. Only the
 // caller's own certainty that nobody is about to retain makes a false answer final.
 func (b *Buffer) Shared() bool { return b.refs.Load() > 1 }

@@ -28,13 +28,19 @@ func TestTheLastReferenceReturnsTheBuffer(t *testing.T) {
 	if b.Shared() {
 		t.Fatal("one owner is not shared")
 	}
+	b.RetainTimes(2)
 	b.Retain()
-	if !b.Shared() {
-		t.Fatal("two owners are")
+	for range 3 {
+		if !b.Shared() {
+			t.Fatal("several owners are")
+		}
+		b.Release()
 	}
-	b.Release()
+	if b.Shared() {
+		t.Fatal("one owner too many is left")
+	}
 	if string(b.Bytes()) != "hi" {
-		t.Fatal("the bytes went with the first of two references")
+		t.Fatal("the bytes went before the last reference")
 	}
 	b.Release()
 }
@@ -43,6 +49,7 @@ func TestOwnershipMistakesPanic(t *testing.T) {
 	for name, f := range map[string]func(b *Buffer){
 		"double release": func(b *Buffer) { b.Release(); b.Release() },
 		"retain after":   func(b *Buffer) { b.Release(); b.Retain() },
+		"several after":  func(b *Buffer) { b.Release(); b.RetainTimes(3) },
 	} {
 		func() {
 			defer func() {
@@ -55,5 +62,5 @@ func TestOwnershipMistakesPanic(t *testing.T) {
 			f(b)
 		}()
 	}
-	inUse.Add(2) // the two buffers above never went through Get
+	inUse.Add(3) // the three buffers above never went through Get
 }
