@@ -50,7 +50,7 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 	})
 	over := c.isOver()
 	e.table.post(c) // before anything is sent that could be answered
-	c.turn(now, e.stepBudget, false)
+	c.turn(now, e.stepBudget, false, false)
 	e.tx.flush(leadBatches)
 	select {
 	case <-c.way.ready:

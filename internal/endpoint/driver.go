@@ -138,7 +138,7 @@ func (d *driver) run(e *Endpoint) {
 			now := d.clock.Now()
 			list = d.popDue(now, list[:0])
 			for _, c := range list {
-				c.turn(now, e.stepBudget, true)
+				c.turn(now, e.stepBudget, true, false)
 			}
 			if e.tx.n.Load() >= txBatch || !e.rush.takes(d.clock.Now) {
 				e.tx.flush(leadBatches)

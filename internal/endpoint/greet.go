@@ -139,7 +139,7 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 	c := newConn(e, now, s.from, e.wayTo(s), &cfg)
 	e.table.add(e, c)
 	e.reply2(s, out.MTU)
-	c.turn(now, e.stepBudget, false) // sets the deadline of the handshake
+	c.turn(now, e.stepBudget, false, false) // sets the deadline of the handshake
 }
 
 // wayTo returns the way to a stranger who becomes a peer: that of the last one, if it is the same.

@@ -22,6 +22,8 @@ type reader struct {
 	last      *Conn       // the connection of the datagram before
 	lastFrom  netip.AddrPort
 	client    netip.AddrPort // who sent the datagram that unwrap was given last
+	carried   *Conn          // whose sender reads the socket, and sends what is left over: see leadAhead
+	more      bool           // there is some
 	unaudited int            // bytes received that the budget was not told of
 	auditAt   monotime.Time  // when it is told, however few they are
 	behind    monotime.Time  // since when the socket has more than was read; Never: it has not
@@ -207,7 +209,9 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	e.meet(now, r.strangers)
 	for i, c := range r.dirty {
 		c.dirty = false
-		c.turn(now, e.stepBudget, false)
+		if c.turn(now, e.stepBudget, false, c == r.carried) {
+			r.more = true
+		}
 		r.dirty[i] = nil
 	}
 	e.tx.flush(leadBatches)

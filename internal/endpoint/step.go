@@ -19,7 +19,7 @@ const (
 	workPump                    // a pump has to go on sending
 	workSettle                  // receipts to tell about
 	workCancel                  // with workOver: somebody has the Context
-	workMore                    // to the pump: there may be more to send
+	workMore                    // to the pump, or who does its work: there may be more to send
 	workSent                    // to a sender: the send queue is to be flushed
 	workTrace                   // the tracer is to be told something
 	workAhead                   // to a sender: it should pause
@@ -28,8 +28,9 @@ const (
 
 // turn does what a connection has to do now: what happened to it, messages to its
 // handler, at most budget datagrams into the send queue, the next deadline. The caller
-// flushes the queue when it has served everybody it has to.
-func (c *Conn) turn(now monotime.Time, budget int, advance bool) {
+// flushes the queue when it has served everybody it has to. With carry set what the budget leaves
+// is the caller's to go on with, and turn reports whether there is anything; else it is a pump's.
+func (c *Conn) turn(now monotime.Time, budget int, advance, carry bool) (more bool) {
 	c.mu.Lock()
 	if advance {
 		c.advance(now)
@@ -47,9 +48,10 @@ func (c *Conn) turn(now monotime.Time, budget int, advance bool) {
 		c.held--
 		w = c.events()
 	}
-	w |= c.transmit(now, budget, false)
+	w |= c.transmit(now, budget, carry && !c.pumping)
 	c.mu.Unlock()
-	c.after(w)
+	c.after(w &^ workMore)
+	return w&workMore != 0
 }
 
 // advance fires the session's timers. c.mu is held.
