@@ -119,6 +119,7 @@ type Engine struct {
 	sendRoom       int32   // the bound on held where it grows: see sendBuffer
 	oldest, newest *packet // unacknowledged packets by reliable index
 	free           *packet
+	spares         []*pool.Buffer
 	sent           sentRing
 	inFlight       int // bytes of datagrams out
 	peakInFlight   int // since the last ACK
@@ -259,6 +260,7 @@ func (e *Engine) Rest(now monotime.Time) {
 	e.sent.trim(now.Add(-2 * e.rtt.rto()))
 	e.sent.rest()
 	e.free, e.freeCount = nil, 0
+	e.releaseSpares()
 	if e.Drained() {
 		e.queue, e.sendRoom = nil, 0
 	}
@@ -392,7 +394,7 @@ func (e *Engine) sendWhole(now monotime.Time, f *wire.Frame, m *Message) {
 	}
 	p := e.queue.open(m.Priority, channel, size, e.maxPayload())
 	if p == nil {
-		buf := pool.Get(e.maxPayload())
+		buf := e.buffer()
 		buf.N = wire.DatagramHeaderSize
 		p = e.newPacket(buf, m.Priority)
 		e.queue.pushFresh(p, channel)

@@ -14,6 +14,7 @@ import (
 type sendQueue struct {
 	level [protocol.Priorities]sendLevel
 	bytes int // of frames that never left
+	n     int // packets
 }
 
 type sendLevel struct {
@@ -62,15 +63,7 @@ func (l *sendLevel) flow(channel uint8) *sendFlow {
 }
 
 func (q *sendQueue) empty() bool {
-	if q == nil {
-		return true
-	}
-	for i := range q.level {
-		if !q.level[i].empty() {
-			return false
-		}
-	}
-	return true
+	return q == nil || q.n == 0
 }
 
 // waiting returns how many bytes of frames never left.
@@ -88,6 +81,12 @@ func (q *sendQueue) wake(pr protocol.Priority) {
 	if !l.empty() {
 		return
 	}
+	if q.n == 0 {
+		for i := range q.level {
+			q.level[i].pass = 0
+		}
+		return
+	}
 	least, any := uint64(0), false
 	for i := range q.level {
 		if o := &q.level[i]; !o.empty() && (!any || o.pass < least) {
@@ -96,10 +95,6 @@ func (q *sendQueue) wake(pr protocol.Priority) {
 	}
 	if any {
 		l.pass = max(l.pass, least)
-	} else {
-		for i := range q.level {
-			q.level[i].pass = 0
-		}
 	}
 }
 
@@ -113,6 +108,7 @@ func (q *sendQueue) pushFresh(p *packet, channel uint8) {
 	p.turn, p.arrival = p.flow.last, l.count
 	p.flow.push(p)
 	l.fresh++
+	q.n++
 	q.bytes += int(p.held)
 	p.place = placeFresh
 }
@@ -135,6 +131,7 @@ func (q *sendQueue) pushLost(p *packet) {
 		}
 	}
 	l.insertAfter(before, p)
+	q.n++
 	p.place = placeLost
 }
 
@@ -160,7 +157,7 @@ func (e *Engine) pick(now monotime.Time) *packet {
 	}
 	for _, pr := range rank {
 		l := &e.queue.level[pr]
-		if best != nil && l.pass >= pass {
+		if best != nil && l.pass >= pass || l.empty() {
 			continue
 		}
 		p := l.lost.head
@@ -222,6 +219,9 @@ const minRoom = 16
 // time, as far as whole packets fit into the datagram and the window: messages of several channels that wait together
 // leave together.
 func (e *Engine) fill(now monotime.Time, p *packet) {
+	if e.queue.empty() || e.maxPayload()-p.buf.N < minRoom {
+		return
+	}
 	limit := min(e.maxPayload(), max(p.buf.N, e.cc.Window()-e.inFlight))
 	for _, pr := range rank {
 		l := &e.queue.level[pr]
