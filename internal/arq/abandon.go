@@ -33,7 +33,7 @@ func (e *Engine) Abandon() {
 		}
 	}
 	e.free, e.freeCount = nil, 0
-	e.releaseSpares()
+	e.queue.releaseSpares()
 	e.sent = sentRing{base: e.sent.next, next: e.sent.next}
 	e.inFlight, e.splits = 0, 0
 	e.loss.lossAt, e.loss.timeoutAt = monotime.Never, monotime.Never

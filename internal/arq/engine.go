@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet/internal/monotime"
-	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
@@ -119,7 +118,6 @@ type Engine struct {
 	sendRoom       int32   // the bound on held where it grows: see sendBuffer
 	oldest, newest *packet // unacknowledged packets by reliable index
 	free           *packet
-	spares         []*pool.Buffer
 	sent           sentRing
 	inFlight       int // bytes of datagrams out
 	peakInFlight   int // since the last ACK
@@ -260,7 +258,7 @@ func (e *Engine) Rest(now monotime.Time) {
 	e.sent.trim(now.Add(-2 * e.rtt.rto()))
 	e.sent.rest()
 	e.free, e.freeCount = nil, 0
-	e.releaseSpares()
+	e.queue.releaseSpares()
 	if e.Drained() {
 		e.queue, e.sendRoom = nil, 0
 	}

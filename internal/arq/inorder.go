@@ -22,7 +22,7 @@ const (
 // else that may be. In all other cases it does nothing and reports false.
 func (e *Engine) receiveInOrder(now monotime.Time, b *pool.Buffer, number int64, size int, frames []byte) bool {
 	if len(frames) <= orderedHeader || frames[0]&flagBits != orderedFlags || b == nil || number != e.arrivals.next ||
-		e.reliable.ahead > 0 || e.order.hold.messages > 0 || e.abandoned || e.unreadFull() {
+		e.reliable.ahead() > 0 || e.order.hold.messages > 0 || e.abandoned || e.unreadFull() {
 		return false
 	}
 	channel := frames[orderedHeader-1]

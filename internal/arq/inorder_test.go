@@ -131,8 +131,11 @@ func (s *sameWays) compare() {
 		y.Release()
 	}
 	x, y := &s.short, &s.long
-	if x.stats != y.stats || x.arrivals.next != y.arrivals.next || x.arrivals.full != y.arrivals.full || x.reliable.base != y.reliable.base ||
-		x.reliable.ahead != y.reliable.ahead || x.inWindowAt != y.inWindowAt || x.accepted != y.accepted || x.Deadline() != y.Deadline() {
+	var statsX, statsY Stats
+	x.Stats(&statsX)
+	y.Stats(&statsY)
+	if statsX != statsY || x.arrivals.next != y.arrivals.next || x.arrivals.full != y.arrivals.full || x.reliable.base != y.reliable.base ||
+		x.reliable.ahead() != y.reliable.ahead() || x.inWindowAt != y.inWindowAt || x.accepted != y.accepted || x.Deadline() != y.Deadline() {
 		s.t.Fatalf("seed %d: different states", s.seed)
 	}
 	for ch := range uint8(2) {

@@ -113,33 +113,38 @@ func (e *Engine) newPacket(buf *pool.Buffer, pr protocol.Priority) *packet {
 // They cost 200 KB at most, until the connection rests.
 const maxSpares = 128
 
-// buffer returns a buffer for a datagram.
+// buffer returns a buffer for a datagram. There is a queue.
 func (e *Engine) buffer() *pool.Buffer {
-	n := len(e.spares)
+	q := e.queue
+	n := len(q.spares)
 	if n == 0 {
 		return pool.Get(e.maxPayload())
 	}
-	b := e.spares[n-1]
-	e.spares = e.spares[:n-1]
+	b := q.spares[n-1]
+	q.spares = q.spares[:n-1]
 	return b
 }
 
 // spare takes a buffer that a packet has no more use for, and keeps it while much waits to be
 // acknowledged.
 func (e *Engine) spare(b *pool.Buffer) {
-	if e.held < flowBytes || len(e.spares) == maxSpares || len(b.B) != pool.ClassDatagram || b.Shared() {
+	q := e.queue
+	if e.held < flowBytes || q == nil || len(q.spares) == maxSpares || len(b.B) != pool.ClassDatagram || b.Shared() {
 		b.Release()
 		return
 	}
-	e.spares = append(e.spares, b)
+	q.spares = append(q.spares, b)
 }
 
 // releaseSpares gives the spare buffers back.
-func (e *Engine) releaseSpares() {
-	for _, b := range e.spares {
+func (q *sendQueue) releaseSpares() {
+	if q == nil {
+		return
+	}
+	for _, b := range q.spares {
 		b.Release()
 	}
-	e.spares = nil
+	q.spares = nil
 }
 
 // freePacket ends a packet's life, wherever it was, without reporting anything.

@@ -2,6 +2,7 @@ package arq
 
 import (
 	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
@@ -15,6 +16,8 @@ type sendQueue struct {
 	level [protocol.Priorities]sendLevel
 	bytes int // of frames that never left
 	n     int // packets
+
+	spares []*pool.Buffer // see Engine.spare
 }
 
 type sendLevel struct {

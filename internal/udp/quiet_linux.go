@@ -58,7 +58,7 @@ func newQuiet(c *net.UDPConn) (q *quiet, err error) {
 	if err = unix.SetNonblock(q.ep, true); err != nil { // what makes the poller take it
 		return nil, err
 	}
-	if err = unix.EpollCtl(q.ep, unix.EPOLL_CTL_ADD, q.fd, q.event(true)); err != nil {
+	if err = q.listen(); err != nil {
 		return nil, err
 	}
 	ep := q.ep
@@ -82,13 +82,9 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// event is what to ask the epoll instance for.
-func (q *quiet) event(awake bool) *unix.EpollEvent {
-	e := &unix.EpollEvent{Fd: int32(q.fd)}
-	if awake {
-		e.Events = unix.EPOLLIN
-	}
-	return e
+// listen makes the epoll instance wait for datagrams.
+func (q *quiet) listen() error {
+	return unix.EpollCtl(q.ep, unix.EPOLL_CTL_ADD, q.fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(q.fd)})
 }
 
 // silence lets nobody be told of datagrams, or has them told again, those that came meanwhile at
@@ -96,8 +92,14 @@ func (q *quiet) event(awake bool) *unix.EpollEvent {
 func (q *quiet) silence(on bool) {
 	q.mu.RLock()
 	defer q.mu.RUnlock()
-	if !q.closed {
-		_ = unix.EpollCtl(q.ep, unix.EPOLL_CTL_MOD, q.fd, q.event(!on)) // of what is there
+	switch {
+	case q.closed:
+	case on:
+		// To take it out and not to change what it is asked for: of one that is said to be
+		// ready, since nobody looked, a change would tell nobody.
+		_ = unix.EpollCtl(q.ep, unix.EPOLL_CTL_DEL, q.fd, &unix.EpollEvent{}) // it is there
+	default:
+		_ = q.listen() // it was there before
 	}
 }
 
