@@ -150,7 +150,7 @@ func (c *Conn) mayLead(ctx context.Context) (lead, wait bool) {
 func (e *Endpoint) alone() bool { return e.cfg.Solo || e.here.Load() == 1 }
 
 // lead reads the socket until there is something for this connection's readers, or
-// its deadline has passed, or it is over.
+// its deadline has passed, or it is over, or the socket has other connections.
 func (c *Conn) lead() {
 	e, r := c.ep, c.readers()
 	c.mu.Lock()
@@ -158,7 +158,7 @@ func (c *Conn) lead() {
 	c.mu.Unlock()
 	for {
 		e.prepare()
-		if c.readable() || !e.readOnce() {
+		if c.readable() || !e.alone() || !e.readOnce() {
 			break
 		}
 	}
