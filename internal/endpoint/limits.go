@@ -24,7 +24,7 @@ const (
 	// together, are looked at. To read and drop one costs a fraction of what it would cost to answer
 	// it, so that the reader catches up, and those who send little wait no longer than this behind
 	// those who flood. Else the system's buffer would fill and drop everybody's alike. To
-	// a sender of much it is a loss like one on the way.
+	// a sender of much it is a loss like one on the way. A lone connection is shed nothing.
 	behindFor   = 2 * time.Millisecond
 	behindShare = 8
 

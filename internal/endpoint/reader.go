@@ -149,7 +149,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	r := &e.reader
 	e.table.settle(e)
 	blocking, proxied := e.blocks.any(), !e.proxies.Empty()
-	overrun := now.Sub(r.behind) > behindFor
+	overrun := now.Sub(r.behind) > behindFor && e.here.Load() > 1 // else there is nobody to wait
 	var datagrams, bytes, runLength int
 	var held *Conn
 	for i := range in {
