@@ -186,8 +186,7 @@ func (d Dialer) open(ctx context.Context, t target) (udp.Socket, udp.Peer, error
 		c, err = d.UpstreamDialer.DialContext(ctx, "udp", t.name)
 	} else {
 		// Connected, so that the system tells when nobody listens there.
-		var nd net.Dialer
-		c, err = nd.DialContext(ctx, "udp", t.addrPort.String())
+		c, err = connect(ctx, t.addrPort)
 	}
 	if err != nil {
 		var op *net.OpError
@@ -203,6 +202,18 @@ func (d Dialer) open(ctx context.Context, t target) (udp.Socket, udp.Peer, error
 		return nil, udp.Peer{}, errNotConnected
 	}
 	return s, peer, nil
+}
+
+// connect opens a socket to one address, which waits for nothing.
+func connect(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
+	if err != nil {
+		return nil, err // and no *net.UDPConn in it
+	}
+	return c, nil
 }
 
 var errNotConnected = errors.New("the UpstreamDialer returned a connection without a remote address")

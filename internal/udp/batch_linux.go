@@ -42,7 +42,7 @@ func newBatch(c *net.UDPConn, o Options) Socket {
 		domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
 		s.w.v6 = err == nil && domain == unix.AF_INET6
 		s.w.local = wildcard && enablePacketInfo(fd, s.w.v6)
-		s.w.segment = !o.NoGSO && canSegment(fd, kernel())
+		s.w.segment = !o.NoGSO && segments(fd, s.w.v6)
 		s.r.joined = !o.NoGRO && joinReceived(fd, kernel())
 		s.r.control = countDrops(fd) || s.w.local || s.r.joined
 		s.w.control = s.w.local || s.w.segment

@@ -24,14 +24,11 @@ func growBuffers(c any) (recv, send int) {
 		return 0, 0
 	}
 	recv, send = bufferSizes(rc)
-	if b, ok := c.(interface{ SetReadBuffer(bytes int) error }); ok {
+	if b, ok := c.(interface{ SetReadBuffer(bytes int) error }); ok && recv < wantBuffer && !forceReceiveBuffer(rc, wantBuffer) {
 		grow(recv, b.SetReadBuffer)
 	}
 	if b, ok := c.(interface{ SetWriteBuffer(bytes int) error }); ok {
 		grow(send, b.SetWriteBuffer)
-	}
-	if r, _ := bufferSizes(rc); r < wantBuffer {
-		forceReceiveBuffer(rc, wantBuffer)
 	}
 	return bufferSizes(rc)
 }

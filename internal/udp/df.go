@@ -9,6 +9,7 @@ import (
 type dfOption struct {
 	socketOption
 	forbid int
+	v6     bool // for IPv6 alone
 }
 
 // dontFragment switches the "don't fragment" rule of a UDP socket. A socket that never
@@ -16,12 +17,13 @@ type dfOption struct {
 type dontFragment struct {
 	rc     syscall.RawConn // nil: not possible
 	on     bool
+	v4     bool  // what leaves is IPv4 alone
 	before []int // values before the first switch, of dfOptions; -1: not there
 }
 
 func (d *dontFragment) init(c *net.UDPConn) {
 	if rc, err := c.SyscallConn(); err == nil && len(dfOptions) > 0 {
-		d.rc = rc
+		d.rc, d.v4 = rc, isIPv4Only(c)
 	}
 }
 
@@ -38,11 +40,13 @@ func (d *dontFragment) set(on bool) {
 		if d.before == nil {
 			d.before = make([]int, len(dfOptions))
 			for i, o := range dfOptions {
-				v, err := o.get(fd)
-				if err != nil {
-					v = -1
+				d.before[i] = -1
+				if d.v4 && o.v6 {
+					continue
 				}
-				d.before[i] = v
+				if v, err := o.get(fd); err == nil {
+					d.before[i] = v
+				}
 			}
 		}
 		for i, o := range dfOptions {

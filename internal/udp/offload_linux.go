@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -73,6 +74,22 @@ func canSegment(fd int, v version) bool {
 		return false
 	}
 	return unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_SEGMENT, 0) == nil
+}
+
+// knownToSegment are the IP versions for whose sockets the kernel was seen to do it: 4, and 6. It is the same
+// for every socket, and three system calls to find out.
+var knownToSegment [2]atomic.Bool
+
+// segments reports whether the kernel that runs cuts a message of the socket into datagrams.
+func segments(fd int, v6 bool) bool {
+	known := &knownToSegment[0]
+	if v6 {
+		known = &knownToSegment[1]
+	}
+	if !known.Load() && canSegment(fd, kernel()) {
+		known.Store(true)
+	}
+	return known.Load()
 }
 
 // joinReceived makes the kernel v hand over datagrams of one size that came from one peer in

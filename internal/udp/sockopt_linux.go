@@ -13,14 +13,16 @@ const bufferUnit = 2
 // PMTUDISC_PROBE sets the bit and ignores what the system believes the path to hold, which
 // a forged ICMP message may have lowered.
 var dfOptions = []dfOption{
-	{socketOption{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER}, unix.IP_PMTUDISC_PROBE},
-	{socketOption{unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER}, unix.IPV6_PMTUDISC_PROBE},
-	{socketOption{unix.IPPROTO_IPV6, unix.IPV6_DONTFRAG}, 1},
+	{socketOption{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER}, unix.IP_PMTUDISC_PROBE, false},
+	{socketOption{unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER}, unix.IPV6_PMTUDISC_PROBE, true},
+	{socketOption{unix.IPPROTO_IPV6, unix.IPV6_DONTFRAG}, 1, true},
 }
 
-// forceReceiveBuffer goes beyond the administrator's limit, which only root may.
-func forceReceiveBuffer(rc syscall.RawConn, size int) {
+// forceReceiveBuffer goes beyond the administrator's limit, which only root may, and reports
+// whether it could.
+func forceReceiveBuffer(rc syscall.RawConn, size int) (ok bool) {
 	_ = rc.Control(func(fd uintptr) {
-		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, size)
+		ok = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, size) == nil
 	})
+	return ok
 }

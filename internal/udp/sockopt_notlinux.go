@@ -8,4 +8,4 @@ import "syscall"
 const bufferUnit = 1
 
 // forceReceiveBuffer has nothing to offer here.
-func forceReceiveBuffer(syscall.RawConn, int) {}
+func forceReceiveBuffer(syscall.RawConn, int) bool { return false }

@@ -22,6 +22,6 @@ var (
 const dontFragmentOption = 14
 
 var dfOptions = []dfOption{
-	{socketOption{windows.IPPROTO_IP, dontFragmentOption}, 1},
-	{socketOption{windows.IPPROTO_IPV6, dontFragmentOption}, 1},
+	{socketOption{windows.IPPROTO_IP, dontFragmentOption}, 1, false},
+	{socketOption{windows.IPPROTO_IPV6, dontFragmentOption}, 1, true},
 }
