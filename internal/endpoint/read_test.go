@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -260,4 +261,33 @@ func TestASlowReaderStallsNobodyElse(t *testing.T) {
 		slow.Abort(nil)
 		require.Error(t, flood.wait())
 	})
+}
+
+// All who wait in Read share one gate, so each has to let the next one through.
+func TestEverybodyInReadHearsOfItsEnd(t *testing.T) {
+	for name, end := range map[string]func(c *Conn){
+		"a deadline that passes":      func(c *Conn) { _ = c.SetReadDeadline(time.Now().Add(time.Second)) },
+		"a deadline that has passed":  func(c *Conn) { _ = c.SetReadDeadline(time.Now().Add(-time.Second)) },
+		"a close here":                func(c *Conn) { _ = c.Close() },
+		"an end that nobody asked of": func(c *Conn) { c.kill(ErrReplaced) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				_, server := r.pair()
+				var done atomic.Int32
+				for range 8 {
+					go func() {
+						if _, err := server.ReadPacket(); err != nil {
+							done.Add(1)
+						}
+					}()
+				}
+				synctest.Wait()
+				end(server)
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				require.EqualValues(t, 8, done.Load())
+			})
+		})
+	}
 }
