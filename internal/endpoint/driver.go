@@ -137,11 +137,17 @@ func (d *driver) run(e *Endpoint) {
 		for {
 			now := d.clock.Now()
 			list = d.popDue(now, list[:0])
+			var solo *Conn
 			for _, c := range list {
-				c.turn(now, e.stepBudget, true, false)
+				if c.turn(now, e.stepBudget, true, e.cfg.Solo) {
+					solo = c
+				}
 			}
 			if e.tx.n.Load() >= txBatch || !e.rush.takes(d.clock.Now) {
 				e.tx.flush(leadBatches)
+			}
+			if solo != nil {
+				solo.carry()
 			}
 			if len(list) < driverPass {
 				break

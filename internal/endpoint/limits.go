@@ -39,6 +39,9 @@ const (
 	// linger is how long a reliable message waits at most for company while much is in
 	// flight on a short path: ACKs, which come sooner, or enough to send, let it leave.
 	linger = time.Millisecond
+	// carryBatches is how often so many leave from the goroutine that did a turn, where the socket
+	// has no other connection, before a pump goes on: a usual window.
+	carryBatches = 8
 	// burstGap is how long after a datagram that left from the caller's goroutine the
 	// next message counts as part of a burst, unless something was received since.
 	// Messages of a burst go out from the pump, which packs what has gathered. An

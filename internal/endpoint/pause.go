@@ -154,7 +154,6 @@ func (c *Conn) leadAhead() {
 		p.alarm.Reset(pauseLimit)
 	}
 	seen := int64(-1)
-	e.reader.carried = c
 	for {
 		e.prepare()
 		if p.rang.Swap(false) {
@@ -169,30 +168,10 @@ func (c *Conn) leadAhead() {
 		if done || !e.readOnce() {
 			break
 		}
-		for e.reader.more {
-			e.reader.more = c.carry()
-		}
 	}
-	e.reader.carried = nil
 	p.alarm.Stop()
 	c.mu.Lock()
 	others := c.read.Load().waiting() || c.handler != nil
 	c.mu.Unlock()
 	e.role.leave(others)
-}
-
-// carry sends more of what the connection has queued, and reports whether there may be more still. A
-// sender who reads the socket has the time, and a pump would be another goroutine to wake.
-func (c *Conn) carry() (more bool) {
-	now := c.ep.clock.Now()
-	c.mu.Lock()
-	if c.pumping {
-		c.mu.Unlock()
-		return false // whose pump it is goes on
-	}
-	w := c.transmit(now, pumpDatagrams, true)
-	c.mu.Unlock()
-	c.after(w &^ workMore)
-	c.ep.tx.flush(leadBatches)
-	return w&workMore != 0
 }

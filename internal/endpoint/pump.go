@@ -21,3 +21,33 @@ func (c *Conn) pump() {
 		more = w&workMore != 0
 	}
 }
+
+// carry sends what a turn left, where the socket has no other connection to delay: the goroutine
+// that did the turn is awake, and the pump would have to be woken. What is more than carryBatches is the
+// pump's all the same.
+func (c *Conn) carry() {
+	for range carryBatches {
+		now := c.ep.clock.Now()
+		c.mu.Lock()
+		if c.pumping {
+			c.mu.Unlock()
+			return // there is one now
+		}
+		w := c.transmit(now, pumpDatagrams, true)
+		c.mu.Unlock()
+		c.after(w &^ workMore)
+		c.ep.tx.flush(leadBatches)
+		if w&workMore == 0 {
+			return
+		}
+	}
+	c.mu.Lock()
+	begin := !c.pumping && !c.dead
+	if begin {
+		c.pumping = true
+	}
+	c.mu.Unlock()
+	if begin {
+		c.after(workPump)
+	}
+}

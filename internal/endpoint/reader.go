@@ -22,8 +22,6 @@ type reader struct {
 	last      *Conn       // the connection of the datagram before
 	lastFrom  netip.AddrPort
 	client    netip.AddrPort // who sent the datagram that unwrap was given last
-	carried   *Conn          // whose sender reads the socket, and sends what is left over: see leadAhead
-	more      bool           // there is some
 	unaudited int            // bytes received that the budget was not told of
 	auditAt   monotime.Time  // when it is told, however few they are
 	behind    monotime.Time  // since when the socket has more than was read; Never: it has not
@@ -151,7 +149,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	blocking, proxied := e.blocks.any(), !e.proxies.Empty()
 	overrun := now.Sub(r.behind) > behindFor && e.here.Load() > 1 // else there is nobody to wait
 	var datagrams, bytes, runLength int
-	var held *Conn
+	var held, solo *Conn
 	for i := range in {
 		m := &in[i]
 		bytes += m.N
@@ -209,12 +207,15 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	e.meet(now, r.strangers)
 	for i, c := range r.dirty {
 		c.dirty = false
-		if c.turn(now, e.stepBudget, false, c == r.carried) {
-			r.more = true
+		if c.turn(now, e.stepBudget, false, e.cfg.Solo) {
+			solo = c
 		}
 		r.dirty[i] = nil
 	}
 	e.tx.flush(leadBatches)
+	if solo != nil {
+		solo.carry()
+	}
 	e.table.settle(e) // what the batch brought about
 	clear(r.strangers)
 	r.strangers, r.dirty, r.last = r.strangers[:0], r.dirty[:0], nil
