@@ -331,6 +331,10 @@ func (e *Engine) Send(now monotime.Time, m *Message) error {
 	if !m.Control && e.held > 0 && e.held+size > e.limits.SendBuffer && e.held+size > e.sendBuffer() {
 		return ErrSendBufferFull
 	}
+	if mode == protocol.ReliableOrdered && !split && m.ReceiptID == 0 {
+		e.sendOrdered(m)
+		return nil
+	}
 	f := wire.Frame{Reliability: mode, Channel: m.Channel}
 	if mode.HasChannel() {
 		e.number(&f)
@@ -387,16 +391,7 @@ func flowOf(f *wire.Frame) uint8 {
 func (e *Engine) sendWhole(now monotime.Time, f *wire.Frame, m *Message) {
 	size := wire.FrameHeaderSize(f.Reliability, false) + len(m.Payload)
 	channel := flowOf(f)
-	if e.queue == nil {
-		e.queue = new(sendQueue)
-	}
-	p := e.queue.open(m.Priority, channel, size, e.maxPayload())
-	if p == nil {
-		buf := e.buffer()
-		buf.N = wire.DatagramHeaderSize
-		p = e.newPacket(buf, m.Priority)
-		e.queue.pushFresh(p, channel)
-	}
+	p := e.packetFor(m.Priority, channel, size)
 	b := wire.AppendFrameHeader(p.buf.Bytes(), f, len(m.Payload))
 	p.buf.N = len(append(b, m.Payload...))
 	p.frames++
@@ -409,6 +404,21 @@ func (e *Engine) sendWhole(now monotime.Time, f *wire.Frame, m *Message) {
 	if m.ReceiptID != 0 {
 		p.messages = append(p.messages, &message{receipt: m.ReceiptID, remaining: 1, unreliable: !f.Reliability.IsReliable()})
 	}
+}
+
+// packetFor returns the queued packet that size bytes of frames are to join.
+func (e *Engine) packetFor(pr protocol.Priority, channel uint8, size int) *packet {
+	if e.queue == nil {
+		e.queue = new(sendQueue)
+	}
+	p := e.queue.open(pr, channel, size, e.maxPayload())
+	if p == nil {
+		buf := e.buffer()
+		buf.N = wire.DatagramHeaderSize
+		p = e.newPacket(buf, pr)
+		e.queue.pushFresh(p, channel)
+	}
+	return p
 }
 
 // sendSplit queues a message as fragments, a packet each.

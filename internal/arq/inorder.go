@@ -7,6 +7,8 @@ import (
 	"github.com/raknet-go/raknet/protocol"
 )
 
+// Most of what is ever sent and received are whole reliable ordered messages. Here are short ways for
+// them; whatever else there is goes the long one.
 const (
 	// orderedFlags are the flags of a whole reliable ordered frame, in the bits of flagBits.
 	orderedFlags = byte(protocol.ReliableOrdered) << 5
@@ -56,6 +58,30 @@ func (e *Engine) receiveInOrder(now monotime.Time, b *pool.Buffer, number int64,
 	e.stats.MessagesReceived += uint64(count)
 	e.acks.note(now, number, size, urgent)
 	return true
+}
+
+// sendOrdered is number and sendWhole for the messages that are most of all: reliable, ordered, whole, and
+// without a receipt.
+func (e *Engine) sendOrdered(m *Message) {
+	size := orderedHeader + len(m.Payload)
+	c := e.channel(m.Channel)
+	p := e.packetFor(m.Priority, m.Channel, size)
+	b := p.buf.B[p.buf.N : p.buf.N+size]
+	bits := len(m.Payload) * 8
+	b[0], b[1], b[2] = orderedFlags, byte(bits>>8), byte(bits)
+	wire.PutUint24(b[3:], 0) // until it leaves: see stamp
+	wire.PutUint24(b[6:], wire24(c.order))
+	b[orderedHeader-1] = m.Channel
+	copy(b[orderedHeader:], m.Payload)
+	p.buf.N += size
+	p.frames++
+	p.reliable++
+	c.order++
+	c.seq = 0
+	e.charge(p, size)
+	if !m.Control {
+		e.stats.MessagesSent++
+	}
 }
 
 // orderedSize is how long such a frame says that it is.

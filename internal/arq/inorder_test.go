@@ -168,3 +168,45 @@ func TestAMessageInOrderTakesTheShortWay(t *testing.T) {
 		b.Release()
 	}
 }
+
+// What leaves is the same whether a message goes the short way or, for its receipt, the long one.
+func TestTheShortWayOfSendingLeadsToTheSame(t *testing.T) {
+	bothStarts(t, 1492, func(t *testing.T, c Config) {
+		wantNoLeak(t)
+		r := rand.New(rand.NewPCG(1, 2))
+		var short, long Engine
+		short.Init(1, &c)
+		long.Init(1, &c)
+		for i := range 300 {
+			m := Message{Payload: payload(i, 1+r.IntN(400)), Reliability: protocol.ReliableOrdered, Channel: uint8(r.IntN(3)), Priority: protocol.Priority(r.IntN(4))}
+			if r.IntN(5) == 0 {
+				m.Reliability = protocol.ReliableSequenced
+			}
+			if r.IntN(10) == 0 {
+				m.Control = true
+			}
+			if err := short.Send(1, &m); err != nil {
+				t.Fatal(err)
+			}
+			m.ReceiptID = 1
+			if err := long.Send(1, &m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if short.stats != long.stats || short.held != long.held || short.queue.bytes != long.queue.bytes || short.queue.n != long.queue.n {
+			t.Error("different counts")
+		}
+		for left := true; left; {
+			x, y := short.Transmit(1), long.Transmit(1)
+			if left = x != nil; left != (y != nil) || left && !bytes.Equal(x.Bytes(), y.Bytes()) {
+				t.Fatal("different datagrams")
+			}
+			if left {
+				x.Release()
+				y.Release()
+			}
+		}
+		short.Close()
+		long.Close()
+	})
+}

@@ -212,6 +212,9 @@ func (e *Engine) unlinkUnacked(p *packet) {
 // frameLayout returns how long the frame at b is and whether it has a reliable
 // index, which then stands at b[3:]. The frame is one of our own.
 func frameLayout(b []byte) (size int, reliable bool) {
+	if b[0] == orderedFlags {
+		return orderedSize(b), true
+	}
 	r := protocol.Reliability(b[0] >> 5)
 	size = wire.FrameHeaderSize(r, b[0]&splitFlag != 0) + (int(b[1])<<8|int(b[2])+7)>>3
 	return size, r.IsReliable()
