@@ -162,6 +162,7 @@ const forgedSessions = 8
 // Row is what came of an attack.
 type Row struct {
 	Spec
+	Again                     int     // how often more it was measured: what is timed are medians
 	Connects                  int     // of hostile clients
 	Sent, Arrived             uint64  // datagrams
 	PerSecond                 float64 // that arrived

@@ -73,8 +73,12 @@ func (r *Row) cells() []string {
 			join += fmt.Sprintf(" (%d of %d failed)", r.Failed, r.Joins)
 		}
 	}
+	title := r.title()
+	if r.Again > 0 {
+		title += fmt.Sprintf(" (median of %d)", 1+r.Again)
+	}
 	return []string{
-		r.title(), r.rate(), fmt.Sprintf("%.0f", r.PerSecond), fmt.Sprintf("%.3f", r.OutPerIn),
+		title, r.rate(), fmt.Sprintf("%.0f", r.PerSecond), fmt.Sprintf("%.3f", r.OutPerIn),
 		fmt.Sprintf("%.2f", max(float64(r.CPU)/float64(time.Microsecond), 0)),
 		fmt.Sprintf("%.1f", float64(r.Heap)/mega), fmt.Sprintf("%.1f", float64(r.Peak)/mega),
 		ms(r.Before), ms(r.During), strconv.Itoa(len(r.Lost) + r.Silent), join, show.YesNo(r.ok()),
