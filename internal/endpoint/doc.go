@@ -10,7 +10,8 @@
 //   - The reader takes batches of datagrams from the socket and applies each to its
 //     connection. After a batch every connection that received something gets one turn.
 //   - The driver gives a turn to every connection whose deadline has come.
-//   - A connection's pump sends in bulk what the others began and left. It ends when
+//   - A connection's pump sends in bulk what the others began and left, but where the socket has
+//     no other connection: there whoever did the turn sends on for a while. It ends when
 //     there is nothing left, or nothing that may leave now.
 //   - A traced connection's teller hands the user what the engine has recorded. It ends
 //     when it has told everything. A user who is slow keeps only the teller waiting.
