@@ -33,7 +33,7 @@ const (
 	// rushNap is how long the reader naps: short beside the tick of any game, long beside
 	// the 10 µs that a wake-up costs. While a nap brings more than rushMuch, the next are shorter,
 	// down to rushShort: then even those are worth it.
-	rushNap   = 500 * time.Microsecond
+	rushNap   = 250 * time.Microsecond
 	rushShort = 100 * time.Microsecond
 	rushMuch  = 24
 	// rushReads within rushWindow begin a rush: 8,000 wake-ups in a second, some tenth
@@ -83,7 +83,8 @@ func (r *rush) run(e *Endpoint) {
 	nap := rushNap
 	for idle := 0; idle < rushIdle; {
 		r.until.Store(int64(e.clock.Now().Add(rushTrust)))
-		runtime.Gosched() // whoever was woken here would wait for the nap to end
+		runtime.Gosched()       // whoever was woken here would wait for the nap to end
+		e.tx.flush(leadBatches) // and so would what they answered
 		r.poller.Nap(nap)
 		e.prepare()
 		if isClosed(e.done) || e.here.Load() < manyConns {
