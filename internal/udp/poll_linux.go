@@ -28,20 +28,6 @@ func (s *batch) Silence(on bool) {
 	}
 }
 
-// tryReceive is receive for who does not wait.
-func (r *receiver) tryReceive(fd uintptr) bool {
-	n := min(len(r.in), r.places)
-	r.offer(n)
-	r.n, r.errno = r.sys(unix.SYS_RECVMMSG, fd, &r.vector, n)
-	r.drop(len(r.iovs))
-	if r.errno == unix.EAGAIN {
-		r.n, r.errno, r.filled = 0, 0, false
-	} else if r.filled = r.n == n; r.filled {
-		r.places = min(2*r.places, r.most)
-	}
-	return true
-}
-
 // poll returns what has come.
 func (r *receiver) poll(rc syscall.RawConn, in []Inbound) (int, error) {
 	r.in = in

@@ -59,14 +59,22 @@ func (r *receiver) init() {
 // receive makes one system call, and false means that there is nothing to read. The runtime
 // calls it again when there is.
 func (r *receiver) receive(fd uintptr) bool {
+	if r.tryReceive(fd); r.n == 0 && r.errno == 0 {
+		Release(r.in)
+		r.places = max(r.places/2, placesMin)
+		return false
+	}
+	return true
+}
+
+// tryReceive is receive for who does not wait, and keeps the buffers.
+func (r *receiver) tryReceive(fd uintptr) bool {
 	n := min(len(r.in), r.places)
 	r.offer(n)
 	r.n, r.errno = r.sys(unix.SYS_RECVMMSG, fd, &r.vector, n)
 	r.drop(len(r.iovs))
 	if r.errno == unix.EAGAIN {
-		Release(r.in)
-		r.filled, r.places = false, max(r.places/2, placesMin)
-		return false
+		r.n, r.errno = 0, 0
 	}
 	if r.filled = r.n == n; r.filled {
 		r.places = min(2*r.places, r.most)
