@@ -113,6 +113,21 @@ func (q *ackQueue) worthRiding(now monotime.Time) bool {
 	return q.pending() && now.Sub(q.since) >= rideAge
 }
 
+// names returns how many ranges the next ACK names at most, with what it says again.
+func (q *ackQueue) names() int {
+	n := q.ranges.len()
+	switch {
+	case q.partial:
+	case q.lossy > 0 && q.echoes != nil:
+		for i := range q.echoes[:ackEchoes] {
+			n += q.echoes[i].len()
+		}
+	case q.lossy == 0 && q.told < helloAcks:
+		n += len(q.hello)
+	}
+	return n
+}
+
 // append adds one ACK datagram of at most maxSize bytes to dst and forgets what it
 // names, oldest first; call again for the rest. It returns nil when nothing is pending.
 func (q *ackQueue) append(dst []byte, maxSize int) []byte {

@@ -297,3 +297,38 @@ func TestAFlushInTwoPartsSaysNothingTwice(t *testing.T) {
 		t.Errorf("a third ACK: % x", b)
 	}
 }
+
+// What an ACK says again has room in its datagram, too: were there room only for what is
+// new, a path that loses would draw several ACKs for each.
+func TestAnAckAndWhatItSaysAgainLeaveInOneDatagram(t *testing.T) {
+	l := newLossTest(t, Config{})
+	var r reach
+	n := int64(0)
+	for i := range 2 * echoProof {
+		t.Logf("# batch %d has three gaps", i)
+		for range 3 {
+			n++ // lost
+			for range 2 {
+				b := wire.AppendDatagramHeader(nil, wire.FrameSetID, wire24(n))
+				if v := l.receive(hex.EncodeToString(b) + "000010" + "fe00"); v != VerdictAccepted {
+					t.Fatalf("datagram %d: %v", n, v)
+				}
+				n++
+			}
+		}
+		acks := 0
+		for b := l.e.Transmit(l.now.Add(maxAckDelay)); b != nil; b = l.e.Transmit(l.now.Add(maxAckDelay)) {
+			if b.Bytes()[0] == wire.ACKID {
+				acks++
+				r.learn(b.Bytes(), n-1, n, true)
+			}
+			b.Release()
+		}
+		if acks != 1 {
+			t.Fatalf("%d ACKs", acks)
+		}
+	}
+	if !r.echoes {
+		t.Errorf("after %d ACKs their reader does not see that they say the last again", 2*echoProof)
+	}
+}

@@ -25,7 +25,7 @@ func (e *Engine) Transmit(now monotime.Time) *pool.Buffer {
 		}
 	}
 	if e.acks.pending() && (e.ackRides || e.acks.due(now)) {
-		buf, size := e.controlBuffer(e.acks.ranges.len())
+		buf, size := e.controlBuffer(e.acks.names())
 		if b := e.control(buf, e.acks.append(buf.B[:0], size)); b != nil {
 			e.stats.AcksSent++
 			e.traceControl(now, DatagramACK, b.N)
