@@ -55,7 +55,8 @@
 // under the lock it returns as work, and after does it.
 //
 // The table of connections has no lock: it belongs to the role's holder, and the
-// others leave notes for it.
+// others leave notes for it. Whoever was granted a connection and has not used it yet is a guest in
+// it, and no connection.
 //
 // # How it ends
 //

@@ -20,7 +20,7 @@ type driver struct {
 	heap  []*Conn    // by Conn.due, four children each
 	timer *time.Timer
 	at    monotime.Time // when the timer fires; Never: it does not
-	sweep monotime.Time // when the table is to forget who has died; Never: nobody has
+	sweep monotime.Time // when the table is to forget who has died or left; Never: nobody has
 }
 
 // init makes the driver; run must follow.
@@ -87,17 +87,20 @@ func (d *driver) disarm(c *Conn) {
 }
 
 // sweepSoon makes sure that the table forgets who has died, also while no datagram comes.
-func (d *driver) sweepSoon() {
+func (d *driver) sweepSoon() { d.sweepBy(d.clock.Now().Add(sweepDelay)) }
+
+// sweepBy makes sure that the table is looked at by the given moment, or a little before.
+func (d *driver) sweepBy(at monotime.Time) {
 	now := d.clock.Now()
 	d.mu.Lock()
-	if d.sweep == monotime.Never {
-		d.sweep = now.Add(sweepDelay)
+	if at < d.sweep {
+		d.sweep = at
 		d.set(now)
 	}
 	d.mu.Unlock()
 }
 
-// sweeps reports whether the table is to forget who has died, and takes that off the list.
+// sweeps reports whether the table is to forget who has died or left, and takes that off the list.
 func (d *driver) sweeps(now monotime.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -153,8 +156,14 @@ func (d *driver) run(e *Endpoint) {
 				break
 			}
 		}
-		if d.sweeps(d.clock.Now()) && e.table.noted.Load() {
-			e.interrupt() // the table is the reader's
+		if now := d.clock.Now(); d.sweeps(now) {
+			leaving := e.table.leaving()
+			if leaving > now {
+				d.sweepBy(leaving) // a sweep before took its place
+			}
+			if leaving <= now || e.table.noted.Load() {
+				e.interrupt() // the table is the reader's
+			}
 		}
 		clear(list)
 		now := d.clock.Now()

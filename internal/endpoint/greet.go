@@ -110,6 +110,9 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 			e.refuse(s, protocol.IDAlreadyConnected)
 			return
 		}
+	} else if g, ok := e.table.guests[s.from.AddrPort]; ok && g.guid == out.GUID && !g.over(e, now) {
+		e.reply2(s, int(g.mtu)) // the same
+		return
 	}
 	if !e.admitting.Load() || e.crowded() || !e.exempted(s) && e.hosts.full(s.client.Addr()) {
 		e.refuse(s, protocol.IDNoFreeConnections)
@@ -127,29 +130,20 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 		}
 	}
 	if old != nil {
+		delete(e.table.conns, s.from.AddrPort)
 		old.kill(ErrReplaced)
 	}
-	cfg := session.Config{
-		Side: session.Server, MTU: out.MTU, Version: out.Version, LocalGUID: e.cfg.GUID, PeerGUID: out.GUID,
-		Unproven: e.cfg.NoCookies,
-	}
-	if e.cfg.NoCookies {
-		cfg.Nonce = randomNonce()
-	}
-	c := newConn(e, now, s.from, e.wayTo(s), &cfg)
-	e.table.add(e, c)
+	e.table.host(e, now, s, out)
 	e.reply2(s, out.MTU)
-	c.turn(now, e.stepBudget, false, false) // sets the deadline of the handshake
 }
 
 // wayTo returns the way to a stranger who becomes a peer: that of the last one, if it is the same.
-func (e *Endpoint) wayTo(s *stranger) *way {
-	if s.client != s.from.AddrPort {
-		client := s.client
-		return &way{local: s.local, behind: &client}
+func (e *Endpoint) wayTo(from udp.Peer, local netip.Addr, client netip.AddrPort) *way {
+	if client != from.AddrPort {
+		return &way{local: local, behind: &client}
 	}
-	if e.lastWay == nil || e.lastWay.local != s.local {
-		e.lastWay = &way{local: s.local}
+	if e.lastWay == nil || e.lastWay.local != local {
+		e.lastWay = &way{local: local}
 	}
 	return e.lastWay
 }

@@ -67,6 +67,7 @@ func (e *Endpoint) prepare() {
 		e.sock.SetReadDeadline(time.Time{})
 	}
 	e.table.settle(e)
+	e.table.part(e)
 }
 
 // interrupt makes a ReadBatch that waits return.
@@ -173,6 +174,13 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 				client = &r.client
 			}
 			c := e.connectionFor(m.From.AddrPort, data)
+			if c == nil && e.table.expects(data) {
+				if held != nil {
+					held.mu.Unlock()
+					held = nil
+				}
+				c = e.enter(now, m.From, m.Local)
+			}
 			if c == nil {
 				r.strangers = append(r.strangers, stranger{data, m.From, *client, m.Local})
 				continue

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/raknet-go/raknet/internal/guard"
+	"github.com/raknet-go/raknet/internal/monotime"
 )
 
 // table finds the connection of an address. The map and the books on half-open
@@ -15,7 +16,9 @@ import (
 // So a dial's note is in time if it is left before the first datagram is sent.
 type table struct {
 	conns    map[netip.AddrPort]*Conn
+	guests   map[netip.AddrPort]guest
 	halfOpen guard.HalfOpen
+	leaveAt  atomic.Int64 // see leaving
 
 	noted atomic.Bool
 	mu    sync.Mutex // leaf
@@ -24,6 +27,8 @@ type table struct {
 
 func (t *table) init(perIP, total int) {
 	t.conns = make(map[netip.AddrPort]*Conn)
+	t.guests = make(map[netip.AddrPort]guest)
+	t.leaveAt.Store(int64(monotime.Never))
 	t.halfOpen.Init(perIP, total)
 }
 
@@ -65,26 +70,11 @@ func (t *table) settle(e *Endpoint) {
 	e.counters.halfOpen.Store(int64(t.halfOpen.Len()))
 }
 
-// add puts an admitted connection into the table, in place of what was there. The reader's.
-func (t *table) add(e *Endpoint, c *Conn) {
-	key := c.peer.AddrPort
-	t.conns[key] = c
-	evicted, evict := t.halfOpen.AddFor(key, c.Client().Addr(), e.blocks.exempt.Has(c.Client().Addr()))
-	e.counters.halfOpen.Store(int64(t.halfOpen.Len()))
-	if !evict {
-		return
-	}
-	if old := t.conns[evicted]; old != nil && old != c {
-		delete(t.conns, evicted)
-		old.kill(errEvicted)
-		e.counters.evicted.Add(1)
-	}
-}
-
 // empty forgets everybody and gives their buffers back. The reader's last act.
 func (t *table) empty() {
 	for key, c := range t.conns {
 		delete(t.conns, key)
 		c.kill(net.ErrClosed)
 	}
+	clear(t.guests)
 }

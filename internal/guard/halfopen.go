@@ -3,7 +3,8 @@ package guard
 import "net/netip"
 
 // The default caps on handshakes under way. A host that opens and abandons them
-// displaces its own. 4096 connections that are not up cost about 4 MiB.
+// displaces its own. 4096 handshakes of which nothing was heard after request 2 cost about
+// 1 MiB, and those that went on 16 MiB at most.
 const (
 	DefaultHalfOpenPerIP = 32
 	DefaultHalfOpenTotal = 4096
