@@ -178,16 +178,7 @@ func (d Dialer) targets(ctx context.Context, address string) ([]target, error) {
 
 // open opens a socket to t.
 func (d Dialer) open(ctx context.Context, t target) (udp.Socket, udp.Peer, error) {
-	var (
-		c   net.Conn
-		err error
-	)
-	if d.UpstreamDialer != nil {
-		c, err = d.UpstreamDialer.DialContext(ctx, "udp", t.name)
-	} else {
-		// Connected, so that the system tells when nobody listens there.
-		c, err = connect(ctx, t.addrPort)
-	}
+	s, err := d.socket(ctx, t)
 	if err != nil {
 		var op *net.OpError
 		if errors.As(err, &op) {
@@ -195,7 +186,6 @@ func (d Dialer) open(ctx context.Context, t target) (udp.Socket, udp.Peer, error
 		}
 		return nil, udp.Peer{}, err
 	}
-	s := udp.WrapConn(c, d.Offload.options())
 	peer, ok := s.RemotePeer()
 	if !ok || !peer.AddrPort.IsValid() {
 		s.Close()
@@ -204,16 +194,18 @@ func (d Dialer) open(ctx context.Context, t target) (udp.Socket, udp.Peer, error
 	return s, peer, nil
 }
 
-// connect opens a socket to one address, which waits for nothing.
-func connect(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+func (d Dialer) socket(ctx context.Context, t target) (udp.Socket, error) {
+	if d.UpstreamDialer != nil {
+		c, err := d.UpstreamDialer.DialContext(ctx, "udp", t.name)
+		if err != nil {
+			return nil, err
+		}
+		return udp.WrapConn(c, d.Offload.options()), nil
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
-	if err != nil {
-		return nil, err // and no *net.UDPConn in it
-	}
-	return c, nil
+	return udp.Dial(t.addrPort, d.Offload.options()) // which waits for nothing
 }
 
 var errNotConnected = errors.New("the UpstreamDialer returned a connection without a remote address")

@@ -6,10 +6,10 @@ package arq
 // before, and takes it from there again when its turn comes.
 const (
 	// aheadBytes is how much may be queued and unacknowledged before a sender should wait,
-	// though the send buffer has room: half of a usual second-level cache, and enough that
+	// though the send buffer has room: a usual second-level cache, and enough that
 	// neither end waits for the other. It should go on at aheadLess.
-	aheadBytes = 256 << 10
-	aheadLess  = 192 << 10
+	aheadBytes = 512 << 10
+	aheadLess  = 384 << 10
 	// flowBytes is how much must be in flight for what is queued to wait for more of it, up
 	// to as much: what the system sends as one.
 	flowBytes = 60 << 10

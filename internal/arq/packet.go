@@ -110,8 +110,8 @@ func (e *Engine) newPacket(buf *pool.Buffer, pr protocol.Priority) *packet {
 
 // maxSpares bounds the buffers that an engine keeps for its next messages: what the ACK of a run of
 // datagrams sets free, so that in a transfer they neither go through the pool nor leave the cache.
-// They cost 200 KB at most, until the connection rests.
-const maxSpares = 128
+// They cost 600 KB at most, of which a transfer that is ahead has use for all, until the connection rests.
+const maxSpares = 384
 
 // buffer returns a buffer for a datagram. There is a queue.
 func (e *Engine) buffer() *pool.Buffer {

@@ -52,7 +52,7 @@ func TestASenderKeepsInStepOnAShortPath(t *testing.T) {
 				require.Greater(t, most, 2_900_000, "a send buffer is there to be filled")
 				require.Zero(t, time.Since(begin), "and nobody waits")
 			} else {
-				require.Less(t, most, 264_000)
+				require.Less(t, most, 532_000)
 				require.Less(t, time.Since(begin), 100*time.Millisecond)
 			}
 			require.Equal(t, 3000, drain(server))
@@ -84,7 +84,7 @@ func TestAPauseInVainIsNotRepeated(t *testing.T) {
 		for range 1000 {
 			_, err := client.Write(message(1000, 0xfe))
 			require.NoError(t, err)
-			require.Less(t, client.heldBytes(), 264_000)
+			require.Less(t, client.heldBytes(), 532_000)
 		}
 		require.Equal(t, 1000, drain(server))
 	})
@@ -117,7 +117,7 @@ func TestACloseEndsAPause(t *testing.T) {
 		r.read(server)
 		r.net.SetDefault(netsim.Link{Delay: near.Delay, Loss: 1})
 		writes := start(func() error {
-			for range 300 {
+			for range 600 {
 				if _, err := client.Write(message(1000, 0xfe)); err != nil {
 					return err
 				}

@@ -57,6 +57,7 @@ func calm(s Socket) Socket {
 	if b, ok := s.(*batch); ok {
 		if q, err := newQuiet(b.c.(*net.UDPConn)); err == nil {
 			b.q, b.c, b.rc, b.df.rc = q, q, q, q
+			b.r.vigil.q = q
 		}
 	}
 	return s
@@ -100,6 +101,11 @@ func (s *batch) alike(out []Outbound) int {
 func (s *batch) LocalAddr() net.Addr               { return s.c.LocalAddr() }
 func (s *batch) RemotePeer() (Peer, bool)          { return s.r.peer, !s.r.named }
 func (s *batch) SetReadDeadline(t time.Time) error { return s.c.SetReadDeadline(t) }
-func (s *batch) Close() error                      { return s.c.Close() }
 func (s *batch) Buffers() (recv, send int)         { return s.recvBuffer, s.sendBuffer }
 func (s *batch) Overflows() uint64                 { return s.r.overflows.Load() }
+
+func (s *batch) Close() error {
+	err := s.c.Close() // when it returns nobody reads
+	s.r.vigil.drop()
+	return err
+}

@@ -5,7 +5,7 @@
 //
 // # Sockets
 //
-// Listen, Wrap and WrapConn choose one of four implementations (see Options for a say in it):
+// Listen, Dial, Wrap and WrapConn choose one of four implementations (see Options for a say in it):
 //
 //   - batch (Linux, *net.UDPConn): recvmmsg and sendmmsg, up to 64 messages a call and no
 //     allocation per datagram; replies leave from the address that was asked. A message may
@@ -13,6 +13,10 @@
 //   - single (other systems, *net.UDPConn): one datagram a call, no allocation.
 //   - packetConn (any net.PacketConn): one datagram a call, any net.Addr.
 //   - conn (any net.Conn): one datagram a Read, one fixed peer.
+//
+// A batch socket that Listen or Dial opened is out of the hands of Go's poller, which has sockets tell
+// more than anybody wants to know (see quiet). While datagrams come one soon after the other its
+// reader waits for them in the system (see vigil).
 //
 // # Segments
 //

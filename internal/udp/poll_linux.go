@@ -24,6 +24,7 @@ func (s *batch) Nap(d time.Duration) {
 // Silence implements Poller.
 func (s *batch) Silence(on bool) {
 	if s.q != nil {
+		s.r.vigil.drop() // who does not wait keeps no vigil
 		s.q.silence(on)
 	}
 }

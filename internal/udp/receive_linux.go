@@ -32,6 +32,7 @@ const (
 type receiver struct {
 	vector
 	zones
+	vigil  vigil
 	joined bool // a message may be several datagrams
 	named  bool // not connected: the kernel says who sent it
 	peer   Peer // who did, if connected
@@ -56,14 +57,20 @@ func (r *receiver) init() {
 	r.call, r.ask = r.receive, r.tryReceive
 }
 
-// receive makes one system call, and false means that there is nothing to read. The runtime
+// receive makes one system call to read, and false means that there is nothing to read. The runtime
 // calls it again when there is.
 func (r *receiver) receive(fd uintptr) bool {
+	if r.vigil.on.Load() && !r.filled {
+		r.vigil.wait(fd)
+	}
 	if r.tryReceive(fd); r.n == 0 && r.errno == 0 {
 		Release(r.in)
 		r.places = max(r.places/2, placesMin)
+		r.vigil.end() // the wait was in vain, or somebody else took what came
+		r.vigil.parks()
 		return false
 	}
+	r.vigil.came()
 	return true
 }
 

@@ -182,6 +182,15 @@ func WrapConn(c net.Conn, o Options) Socket {
 	return newConn(c)
 }
 
+// Dial opens a UDP socket connected to an address: so the system tells when nobody listens there.
+func Dial(to netip.AddrPort, o Options) (Socket, error) {
+	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
+	if err != nil {
+		return nil, err
+	}
+	return calm(WrapConn(c, o)), nil
+}
+
 // reclaim makes Buf a buffer to be filled again, unless somebody keeps it.
 func (in *Inbound) reclaim() {
 	b := in.Buf

@@ -1,0 +1,99 @@
+package udp
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// vigil is how a reader waits while datagrams come one soon after the other: in a system call, and
+// not in Go's poller. There each wait parks a goroutine, lets the thread look for others
+// and wait in epoll, wakes the runtime's monitor, and has all of it undone when the datagram
+// comes, which is most of what a message there and back takes beside the system's own work.
+//
+// It is for a quiet socket, whose datagrams then wake nobody else. A thread that waits so keeps a
+// processor's place from other goroutines until the monitor takes it away, as with every
+// system call that waits: so a wait is short, no more than half of the places are ever given to
+// vigils, and a reader who waited in vain goes back to the poller. An interrupt comes
+// vigilTime late at most.
+type vigil struct {
+	q     *quiet
+	on    atomic.Bool // it holds one of the places
+	quick int8        // waits in the poller that were short, in a row
+	since time.Time   // when such a wait began; zero: none did
+}
+
+const (
+	// vigilTime is how long a wait in the system may be.
+	vigilTime = 300 * time.Microsecond
+	// vigilAfter waits in the poller that each took less than vigilQuick begin a vigil. Both arbitrary.
+	vigilAfter = 8
+	vigilQuick = 100 * time.Microsecond
+)
+
+// vigils counts those of the process.
+var vigils atomic.Int32
+
+// wait returns when there is something to read, or soon. It ends a vigil that was in vain. Only the
+// reader may call it, with the socket not closed.
+func (v *vigil) wait(fd uintptr) {
+	fds := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	timeout := unix.NsecToTimespec(int64(vigilTime))
+	for {
+		n, err := unix.Ppoll(fds[:], &timeout, nil)
+		if err == unix.EINTR {
+			continue // the runtime wants the goroutine to give way, as it does when the call has returned
+		}
+		if n == 0 || err != nil {
+			v.end()
+		}
+		return
+	}
+}
+
+// parks notes that the reader is about to wait in the poller.
+func (v *vigil) parks() {
+	if v.q != nil {
+		v.since = time.Now()
+	}
+}
+
+// came notes that something was read, and begins a vigil if it is time for one.
+func (v *vigil) came() {
+	if v.since.IsZero() {
+		return
+	}
+	if v.quick++; time.Since(v.since) > vigilQuick {
+		v.quick = 0
+	}
+	v.since = time.Time{}
+	if v.quick < vigilAfter {
+		return
+	}
+	v.quick = 0
+	if vigils.Add(1) > int32(runtime.GOMAXPROCS(0)/2) {
+		vigils.Add(-1)
+		return
+	}
+	v.on.Store(true)
+	v.q.silence(true)
+}
+
+// end ends the vigil, if there is one: the poller is told of datagrams again.
+func (v *vigil) end() {
+	if v.drop() {
+		v.q.silence(false)
+	}
+}
+
+// drop is end for a socket that is closed, or of whose datagrams nobody is to be told. Anybody may
+// call it once nobody reads.
+func (v *vigil) drop() bool {
+	held := v.on.Swap(false)
+	if held {
+		vigils.Add(-1)
+	}
+	return held
+}
