@@ -11,8 +11,10 @@ const (
 	aheadBytes = 512 << 10
 	aheadLess  = 384 << 10
 	// flowBytes is how much must be in flight for what is queued to wait for more of it, up
-	// to as much: what the system sends as one.
-	flowBytes = 60 << 10
+	// to plentyBytes: what the system sends as one, and twice that, so that the peer is
+	// woken half as often.
+	flowBytes   = 60 << 10
+	plentyBytes = 120 << 10
 )
 
 // short reports whether the path is.
@@ -31,7 +33,7 @@ func (e *Engine) Flowing() bool { return e.inFlight >= flowBytes && e.short() }
 
 // Plenty reports whether what is queued is worth a system call and the window has room for it.
 func (e *Engine) Plenty() bool {
-	return e.queue != nil && e.queue.bytes >= flowBytes && e.inFlight+e.maxPayload() <= e.cc.Window()
+	return e.queue != nil && e.queue.bytes >= plentyBytes && e.inFlight+e.maxPayload() <= e.cc.Window()
 }
 
 // Delivered returns how many bytes of datagrams have been acknowledged.

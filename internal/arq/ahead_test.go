@@ -58,7 +58,7 @@ func TestPlentyIsWhatASystemCallIsWorth(t *testing.T) {
 		}
 		n++
 	}
-	if n < flowBytes/1100 || n > flowBytes/1000 {
+	if n < plentyBytes/1100 || n > plentyBytes/1000 {
 		t.Errorf("%d messages of 1000 bytes are plenty", n)
 	}
 	w.flush(0)

@@ -16,7 +16,9 @@ func (s *batch) More() bool { return s.r.filled }
 
 // Nap implements Poller. The thread sleeps, and not the goroutine: the runtime's timers count in
 // milliseconds while it has nothing else to do.
-func (s *batch) Nap(d time.Duration) {
+func (s *batch) Nap(d time.Duration) { nap(d) }
+
+func nap(d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	_ = unix.Nanosleep(&t, nil)
 }

@@ -61,6 +61,11 @@ func (r *receiver) init() {
 // calls it again when there is.
 func (r *receiver) receive(fd uintptr) bool {
 	if r.vigil.on.Load() && !r.filled {
+		if r.vigil.naps() {
+			if r.tryReceive(fd); r.n > 0 || r.errno != 0 {
+				return true
+			}
+		}
 		r.vigil.wait(fd)
 	}
 	if r.tryReceive(fd); r.n == 0 && r.errno == 0 {
@@ -179,6 +184,7 @@ func (r *receiver) collect() int {
 		}
 		kept++
 	}
+	r.vigil.weigh(bytes, long)
 	r.most = maxBatch
 	if long {
 		r.most = max(placesJoined, min(readBytes*r.n/bytes, placesMost))

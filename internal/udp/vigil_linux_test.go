@@ -139,6 +139,37 @@ func TestADeadlineInterruptsAVigil(t *testing.T) {
 	require.ErrorIs(t, <-ended, os.ErrDeadlineExceeded)
 }
 
+func TestAReaderOfManyPiecesNaps(t *testing.T) {
+	w := keep(t)
+	w.begin()
+	for range heavyAfter {
+		require.False(t, w.v.naps())
+		w.v.weigh(heavyBytes, false)
+	}
+	begin := time.Now()
+	require.True(t, w.v.naps())
+	require.GreaterOrEqual(t, time.Since(begin), heavyNap)
+	t.Log("# what came meanwhile is read, and what comes later is waited for")
+	w.say("a")
+	require.Equal(t, "a", w.read())
+	t.Log("# a small read ends it")
+	require.False(t, w.v.naps())
+	for range heavyAfter {
+		w.v.weigh(heavyBytes, false)
+	}
+	got := make(chan string)
+	go func() { got <- w.read() }()
+	time.Sleep(time.Millisecond / 4)
+	w.say("b")
+	require.Equal(t, "b", <-got)
+	t.Log("# and so do pieces that the kernel joined")
+	for range heavyAfter {
+		w.v.weigh(heavyBytes, false)
+	}
+	w.v.weigh(heavyBytes, true)
+	require.False(t, w.v.naps())
+}
+
 // Who naps keeps no vigil, and its end leaves the silence to the nap.
 func TestSilenceEndsAVigil(t *testing.T) {
 	w := keep(t)
