@@ -437,11 +437,13 @@ func (e *Engine) sendSplit(f *wire.Frame, m *Message) {
 	if e.queue == nil {
 		e.queue = new(sendQueue)
 	}
+	full := cut.bufs[0].N
 	for i, buf := range cut.bufs {
 		f.SplitIndex = uint32(i)
 		wire.AppendFrameHeader(buf.B[:wire.DatagramHeaderSize], f, buf.N-wire.DatagramHeaderSize-header)
 		p := e.newPacket(buf, m.Priority)
 		p.frames, p.reliable = 1, 1
+		p.tail = i > 0 && buf.N < full
 		p.messages = append(p.messages, record)
 		e.queue.pushFresh(p, flowOf(f))
 		e.charge(p, buf.N-wire.DatagramHeaderSize)

@@ -32,6 +32,7 @@ type packet struct {
 	flying        bool // it has left at least once
 	resent        bool // it was sent again
 	second        bool // and then once more, on no evidence
+	tail          bool // it is the last fragment of its message, and short
 }
 
 // place says which list holds a packet.

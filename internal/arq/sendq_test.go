@@ -1,6 +1,9 @@
 package arq
 
 import (
+	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -261,5 +264,56 @@ func TestMessagesOfSeveralChannelsShareADatagram(t *testing.T) {
 	}
 	if n != 16 || l.e.held != 0 {
 		t.Errorf("%d receipts, %d bytes charged", n, l.e.held)
+	}
+}
+
+// On a short path the short last fragments of messages leave behind the full ones of the next, several in
+// one datagram; elsewhere every message leaves as it was written.
+func TestShortFragmentsGatherOnAShortPath(t *testing.T) {
+	for _, tc := range []struct {
+		delay time.Duration
+		want  string // f: a full fragment, and how many short ones are in one datagram
+	}{
+		{100 * time.Microsecond, "ffffffffffffffffff9ffffff3"},
+		{20 * time.Millisecond, "ff1ff1ff1ff1ff1ff1ff1ff1ff1ff1ff1ff1"},
+	} {
+		w := newPair(t, 1, Config{MTU: 1492, Controller: NewFixed(512)}, path{delay: tc.delay})
+		e := w.end[0]
+		if err := w.send(0, Message{Payload: payload(9, 100), Reliability: protocol.ReliableOrdered}); err != nil {
+			t.Fatal(err)
+		}
+		w.run(time.Second)
+		var want [][]byte
+		for i := range 12 {
+			p := payload(i, 2*MaxFrame(1492)+100)
+			want = append(want, p)
+			if err := e.Send(w.now, &Message{Payload: p, Reliability: protocol.ReliableOrdered}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var sent strings.Builder
+		for b := e.Transmit(w.now); b != nil; b = e.Transmit(w.now) {
+			if b.N > MaxFrame(1492) {
+				sent.WriteByte('f')
+			} else {
+				fmt.Fprint(&sent, (b.N-wire.DatagramHeaderSize)/(100+wire.FrameHeaderSize(protocol.ReliableOrdered, true)))
+			}
+			w.carry(0, b.Bytes())
+			b.Release()
+		}
+		if sent.String() != tc.want {
+			t.Errorf("%v: %s leave, want %s", tc.delay, sent.String(), tc.want)
+		}
+		got := len(w.got[1])
+		w.run(time.Second)
+		if len(w.got[1])-got != len(want) {
+			t.Fatalf("%d messages came", len(w.got[1])-got)
+		}
+		for i, g := range w.got[1][got:] {
+			if !bytes.Equal(g.data, want[i]) {
+				t.Errorf("message %d is another", i)
+			}
+		}
+		w.close()
 	}
 }
