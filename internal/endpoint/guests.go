@@ -27,6 +27,7 @@ type guest struct {
 func (t *table) host(e *Endpoint, now monotime.Time, s *stranger, out *offline.Outcome) {
 	key := s.from.AddrPort
 	t.guests[key] = guest{client: s.client, guid: out.GUID, at: now, mtu: uint16(out.MTU), version: out.Version}
+	t.crowd = max(t.crowd, len(t.guests))
 	t.count(e, key, s.client.Addr())
 	if t.leaving() == monotime.Never {
 		t.leaveBy(e, now.Add(e.timing.Handshake))
@@ -52,7 +53,7 @@ func (t *table) count(e *Endpoint, key netip.AddrPort, client netip.Addr) {
 	}
 	e.counters.evicted.Add(1)
 	if _, ok := t.guests[evicted]; ok {
-		delete(t.guests, evicted)
+		t.dismiss(evicted)
 	} else if old := t.conns[evicted]; old != nil {
 		delete(t.conns, evicted)
 		old.kill(errEvicted)
@@ -74,7 +75,7 @@ func (e *Endpoint) enter(now monotime.Time, from udp.Peer, local netip.Addr) *Co
 	if !ok {
 		return nil
 	}
-	delete(t.guests, key)
+	t.dismiss(key)
 	if g.over(e, now) {
 		t.forget(e, key)
 		return nil
@@ -90,6 +91,17 @@ func (e *Endpoint) enter(now monotime.Time, from udp.Peer, local netip.Addr) *Co
 	t.conns[key] = c
 	e.reader.last, e.reader.lastFrom = c, key
 	return c
+}
+
+// guestsMin is up to how many guests the map is kept when the last leaves: what it begins with.
+const guestsMin = 8
+
+// dismiss takes a guest out. A map never shrinks: so one that was large goes with its last.
+func (t *table) dismiss(key netip.AddrPort) {
+	delete(t.guests, key)
+	if len(t.guests) == 0 && t.crowd > guestsMin {
+		t.guests, t.crowd = make(map[netip.AddrPort]guest), 0
+	}
 }
 
 // forget counts a guest out.
@@ -110,7 +122,7 @@ func (t *table) part(e *Endpoint) {
 	first := monotime.Never
 	for key, g := range t.guests {
 		if g.over(e, now) {
-			delete(t.guests, key)
+			t.dismiss(key)
 			t.forget(e, key)
 			continue
 		}

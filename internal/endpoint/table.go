@@ -17,6 +17,7 @@ import (
 type table struct {
 	conns    map[netip.AddrPort]*Conn
 	guests   map[netip.AddrPort]guest
+	crowd    int // the most that were in it
 	halfOpen guard.HalfOpen
 	leaveAt  atomic.Int64 // see leaving
 
