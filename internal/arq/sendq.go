@@ -31,6 +31,7 @@ type sendLevel struct {
 
 // sendFlow is the queue of what never left of one ordering channel at one priority.
 type sendFlow struct {
+	passed int // bytes that have overtaken the head, see passTails
 	packetList
 	channel uint8
 	last    uint64 // turn of the packet queued last
@@ -190,8 +191,12 @@ func (e *Engine) pickFresh(now monotime.Time, l *sendLevel, size int, ahead uint
 }
 
 // maxTails is how many short fragments, each the last of its message, the full ones behind may
-// overtake on a short path.
-const maxTails = 8
+// overtake on a short path, and maxPassed by how many bytes: the messages stay unfinished so
+// long, and a receiver has room for so many bytes of those.
+const (
+	maxTails  = 8
+	maxPassed = plentyBytes
+)
 
 // passTails returns the packet that should leave instead of p, a short fragment at the head of its flow:
 // the next full one, or p itself. What the system sends as one is of one size, so that a
@@ -199,7 +204,7 @@ const maxTails = 8
 // are one datagram. A message comes later by that, some tens of microseconds where a path is
 // short; on any other nothing is overtaken.
 func (e *Engine) passTails(p *packet, ahead uint16) *packet {
-	if !e.short() {
+	if !e.short() || p.flow.passed >= maxPassed {
 		return p
 	}
 	for q, n := p, 0; q != nil && n <= maxTails; q, n = q.next, n+1 {

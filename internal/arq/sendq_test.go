@@ -317,3 +317,48 @@ func TestShortFragmentsGatherOnAShortPath(t *testing.T) {
 		w.close()
 	}
 }
+
+// Messages that are large are not kept unfinished for the sake of a run: else their receiver, which has room
+// for some only, would refuse what it must have.
+func TestLargeMessagesAreFinishedInTurn(t *testing.T) {
+	w := newPair(t, 1, Config{MTU: 1492, Controller: NewFixed(512)}, path{delay: 100 * time.Microsecond})
+	if err := w.send(0, Message{Payload: payload(9, 100), Reliability: protocol.ReliableOrdered}); err != nil {
+		t.Fatal(err)
+	}
+	w.run(time.Second)
+	e := w.end[0]
+	for i, sizes := 0, []int{10_000, 1_000_000}; i < 20; i++ {
+		size := sizes[i%2]/MaxFrame(1492)*MaxFrame(1492) + 100
+		if err := e.Send(w.now, &Message{Payload: payload(i, size), Reliability: protocol.ReliableOrdered}); err == ErrSendBufferFull {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	overtaken := -1 // bytes since a short fragment was at the head of its flow
+	flow := e.queue.level[protocol.Priority(0)].flows[0]
+	for {
+		switch {
+		case !flow.head.tail:
+			overtaken = -1
+		case overtaken < 0:
+			overtaken = 0
+		}
+		b := e.Transmit(w.now)
+		if b == nil {
+			break // the window is full
+		}
+		if overtaken >= 0 && b.N > MaxFrame(1492) {
+			if overtaken += b.N; overtaken > plentyBytes+1492 {
+				t.Fatalf("%d bytes overtook a message's last fragment", overtaken)
+			}
+		}
+		w.carry(0, b.Bytes())
+		b.Release()
+	}
+	w.runUntil(10*time.Second, e.Drained)
+	if !e.Drained() {
+		t.Error("not all has arrived")
+	}
+	w.close()
+}

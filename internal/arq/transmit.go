@@ -113,6 +113,9 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 		l.pass += stride[p.priority]
 		if p.place == placeFresh {
 			l.turn = max(l.turn, p.turn)
+			if p.flow.passed += p.buf.N; p.flow.head == p {
+				p.flow.passed = 0
+			}
 		}
 	}
 	e.unqueue(p)
