@@ -202,9 +202,10 @@ const (
 // the next full one, or p itself. What the system sends as one is of one size, so that a
 // short datagram after every eighth makes eight runs of one; and several short ones that leave together
 // are one datagram. A message comes later by that, some tens of microseconds where a path is
-// short; on any other nothing is overtaken.
+// short; on any other nothing is overtaken. Neither is it where the peer is not known to be this
+// library (see reach): RakLib ends the connection of who leaves five messages unfinished.
 func (e *Engine) passTails(p *packet, ahead uint16) *packet {
-	if !e.short() || p.flow.passed >= maxPassed {
+	if !e.short() || !e.reach.echoes || p.flow.passed >= maxPassed {
 		return p
 	}
 	for q, n := p, 0; q != nil && n <= maxTails; q, n = q.next, n+1 {
