@@ -33,12 +33,12 @@ type quiet struct {
 const writeWait = 10 * time.Millisecond
 
 // newQuiet takes the socket of c over, and closes c if it succeeds.
-func newQuiet(c *net.UDPConn) (q *quiet, err error) {
+func newQuiet(c *net.UDPConn) (made *quiet, err error) {
 	rc, err := c.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	q = &quiet{addr: c.LocalAddr(), fd: -1, ep: -1}
+	q := &quiet{addr: c.LocalAddr(), fd: -1, ep: -1}
 	q.call = func(uintptr) bool { return q.read(uintptr(q.fd)) }
 	defer func() {
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // asked opens a Poller and somebody who writes to it.
@@ -116,4 +117,29 @@ func TestAQuietWriteWaitsForRoom(t *testing.T) {
 	<-begun
 	require.NoError(t, p.Close())
 	require.True(t, IsClosed(<-ended))
+}
+
+// Where descriptors run out in the middle a socket stays as it is, and works.
+func TestASocketThatCannotBeQuietWorksAllTheSame(t *testing.T) {
+	var limit unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	client := opened(t, Wrap(listenUDP(t), Options{}), nil)
+	for spare := range 3 {
+		s := opened(t, Wrap(listenUDP(t), Options{}), nil)
+		next, err := unix.Dup(0) // the lowest that is free
+		require.NoError(t, err)
+		require.NoError(t, unix.Close(next))
+		low := limit
+		low.Cur = uint64(next + spare)
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &low))
+		calm(s)
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+		require.Equal(t, spare == 2, s.(*batch).q != nil, "%d descriptors left", spare)
+		write(t, client, at(s), "a")
+		in := make([]Inbound, 1)
+		n, err := s.ReadBatch(in)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		Release(in)
+	}
 }
