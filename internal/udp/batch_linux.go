@@ -63,6 +63,19 @@ func calm(s Socket) Socket {
 	return s
 }
 
+// calmDialed is calm for a socket of which a process may have many.
+func calmDialed(s Socket) Socket {
+	if quietDialed.Add(1) <= maxQuietDialed {
+		s = calm(s)
+		if b, ok := s.(*batch); ok && b.q != nil {
+			b.q.dialed = true
+			return s
+		}
+	}
+	quietDialed.Add(-1)
+	return s
+}
+
 func (s *batch) ReadBatch(in []Inbound) (int, error) { return s.r.read(s.rc, in) }
 
 func (s *batch) WriteBatch(out []Outbound) (int, error) {

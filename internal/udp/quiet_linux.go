@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,7 +27,15 @@ type quiet struct {
 	fd     int
 	ep     int
 	closed bool // under mu
+	dialed bool // it counts among quietDialed
 }
+
+// quietDialed counts the dialed sockets that are quiet, of which there are at most maxQuietDialed: each
+// takes two descriptors, and of those a process has a limited number. Beyond it sockets are left to
+// the poller. Arbitrary.
+var quietDialed atomic.Int32
+
+const maxQuietDialed = 512
 
 // writeWait is how long a write waits at once while the system's send buffer is full: then it
 // looks whether the socket was closed. Arbitrary.
@@ -180,6 +189,9 @@ func (q *quiet) Close() error {
 
 // release gives back what there is.
 func (q *quiet) release() {
+	if q.dialed {
+		quietDialed.Add(-1)
+	}
 	switch {
 	case q.wait != nil:
 		q.wait.Close() // when it returns nobody reads

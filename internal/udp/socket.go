@@ -188,7 +188,7 @@ func Dial(to netip.AddrPort, o Options) (Socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	return calm(WrapConn(c, o)), nil
+	return calmDialed(WrapConn(c, o)), nil
 }
 
 // reclaim makes Buf a buffer to be filled again, unless somebody keeps it.

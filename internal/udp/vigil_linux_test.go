@@ -201,3 +201,20 @@ func TestADialedSocketIsQuiet(t *testing.T) {
 	_, err = s.ReadBatch(make([]Inbound, 1))
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
 }
+
+func TestOnlySoManyDialedSocketsAreQuiet(t *testing.T) {
+	server := opened(t, Wrap(listenUDP(t), Options{}), nil)
+	before := quietDialed.Swap(maxQuietDialed - 1)
+	defer quietDialed.Store(before)
+	for range 2 {
+		last, err := Dial(at(server).AddrPort, Options{Path: Batch})
+		require.NoError(t, err)
+		more, err := Dial(at(server).AddrPort, Options{Path: Batch})
+		require.NoError(t, err)
+		require.NotNil(t, last.(*batch).q)
+		require.Nil(t, more.(*batch).q)
+		require.NoError(t, more.Close())
+		require.NoError(t, last.Close())
+		require.EqualValues(t, maxQuietDialed-1, quietDialed.Load())
+	}
+}
