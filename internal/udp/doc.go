@@ -14,8 +14,8 @@
 //   - packetConn (any net.PacketConn): one datagram a call, any net.Addr.
 //   - conn (any net.Conn): one datagram a Read, one fixed peer.
 //
-// A batch socket that Listen or Dial opened is out of the hands of Go's poller, which has sockets tell
-// more than anybody wants to know (see quiet). While datagrams come one soon after the other its
+// A batch socket that Listen opened, and the first some hundred of those that Dial did, are out of the hands
+// of Go's poller, which has sockets tell more than anybody wants to know (see quiet). While datagrams come one soon after the other its
 // reader waits for them in the system (see vigil).
 //
 // # Segments

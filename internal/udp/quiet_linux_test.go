@@ -134,7 +134,9 @@ func TestASocketThatCannotBeQuietWorksAllTheSame(t *testing.T) {
 		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &low))
 		calm(s)
 		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
-		require.Equal(t, spare == 2, s.(*batch).q != nil, "%d descriptors left", spare)
+		if spare == 2 { // with less it may be quiet as well, if a descriptor became free meanwhile
+			require.NotNil(t, s.(*batch).q)
+		}
 		write(t, client, at(s), "a")
 		in := make([]Inbound, 1)
 		n, err := s.ReadBatch(in)

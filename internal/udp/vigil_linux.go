@@ -34,8 +34,8 @@ const (
 	vigilQuick = 100 * time.Microsecond
 	// Where the kernel does not join datagrams a transfer wakes its reader for each few of them, and each
 	// time draws an ACK. So after heavyAfter reads of heavyBytes or more the reader naps, heavyNap and the
-	// 60 us by which the system is late, before it waits: three times fewer wake-ups and ACKs are worth
-	// a part of a millisecond. All arbitrary but the nap: shorter ones win nothing, longer ones lose.
+	// 60 us by which the system is late, before it waits: fewer wake-ups and ACKs are worth
+	// a part of a millisecond. All arbitrary but the nap: shorter ones win nothing, longer ones less.
 	heavyAfter = 16
 	heavyBytes = 4 << 10
 	heavyNap   = 120 * time.Microsecond

@@ -44,6 +44,16 @@ func (w *watched) read() string {
 	return string(w.in[0].Bytes())
 }
 
+// fails starts a read and tells how it fails.
+func (w *watched) fails() <-chan error {
+	ended := make(chan error)
+	go func() {
+		_, err := w.p.ReadBatch(make([]Inbound, 1))
+		ended <- err
+	}()
+	return ended
+}
+
 func TestAVigilBeginsAfterShortWaits(t *testing.T) {
 	w := keep(t)
 	for i := range vigilAfter {
@@ -117,11 +127,7 @@ func TestOnlyHalfOfTheProcessorsKeepVigils(t *testing.T) {
 func TestAVigilEndsWithItsSocket(t *testing.T) {
 	w := keep(t)
 	w.begin()
-	ended := make(chan error)
-	go func() {
-		_, err := w.p.ReadBatch(make([]Inbound, 1))
-		ended <- err
-	}()
+	ended := w.fails()
 	require.NoError(t, w.p.Close())
 	require.True(t, IsClosed(<-ended))
 	require.Zero(t, vigils.Load())
@@ -130,11 +136,7 @@ func TestAVigilEndsWithItsSocket(t *testing.T) {
 func TestADeadlineInterruptsAVigil(t *testing.T) {
 	w := keep(t)
 	w.begin()
-	ended := make(chan error)
-	go func() {
-		_, err := w.p.ReadBatch(make([]Inbound, 1))
-		ended <- err
-	}()
+	ended := w.fails()
 	require.NoError(t, w.p.SetReadDeadline(time.Unix(1, 0)))
 	require.ErrorIs(t, <-ended, os.ErrDeadlineExceeded)
 }
@@ -157,11 +159,8 @@ func TestAReaderOfManyPiecesNaps(t *testing.T) {
 	for range heavyAfter {
 		w.v.weigh(heavyBytes, false)
 	}
-	got := make(chan string)
-	go func() { got <- w.read() }()
-	time.Sleep(time.Millisecond / 4)
 	w.say("b")
-	require.Equal(t, "b", <-got)
+	require.Equal(t, "b", w.read())
 	t.Log("# and so do pieces that the kernel joined")
 	for range heavyAfter {
 		w.v.weigh(heavyBytes, false)
