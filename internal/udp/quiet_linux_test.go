@@ -125,7 +125,7 @@ func TestASocketThatCannotBeQuietWorksAllTheSame(t *testing.T) {
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	client := opened(t, Wrap(listenUDP(t), Options{}), nil)
 	for spare := range 3 {
-		s := opened(t, Wrap(listenUDP(t), Options{}), nil)
+		s := opened(t, Wrap(listenUDP(t), Options{Path: Offload}), nil)
 		next, err := unix.Dup(0) // the lowest that is free
 		require.NoError(t, err)
 		require.NoError(t, unix.Close(next))
