@@ -19,11 +19,12 @@ type ackQueue struct {
 	echoes  *[ackEchoes + 1]rangeSet // what was new in the last ACKs, the newest first; nil: the path is clean
 	hello   *[2]shortSpan            // the highest ranges that were new in the last two ACKs, until told is full
 	since   monotime.Time            // when the oldest pending one came; Never when none is pending
-	waiting int16                    // bytes of datagrams noted since the last ACK was written, about ackBytes at most
+	waiting int16                    // size of the datagrams noted since the last ACK was written, in units of ackUnit; heldBytes at most
 	lossy   int16                    // datagrams to go until the path counts as clean
 	told    uint8                    // ACKs that said the two before them again on a clean path
 	urgent  bool
 	partial bool // the last ACK left a part for the next, which has the echoes in it already
+	held    bool // see Engine.HoldAcks
 }
 
 const (
@@ -37,6 +38,11 @@ const (
 	// does not draw an ACK for every second one. The engine asks after a whole batch
 	// was read, so a burst still draws one ACK.
 	ackBytes = 2400
+	// heldBytes is the same while the caller holds ACKs back: of the half of a megabyte that a sender
+	// of this library has under way on a short path a quarter, which is about what it waits for.
+	heldBytes = 128 << 10
+	// ackUnit is how many bytes are counted as one, so that two bytes hold the count.
+	ackUnit = 16
 	// ackRanges bounds the ranges pending. A peer whose datagrams arrive with a hole
 	// after every one fills it; then the oldest are not acknowledged, and sent again.
 	ackRanges = 256
@@ -82,7 +88,7 @@ func (q *ackQueue) note(now monotime.Time, n int64, size int, urgent bool) {
 	if q.waiting == 0 && q.since == monotime.Never {
 		q.since = now
 	}
-	q.waiting = int16(min(int(q.waiting)+size, ackBytes))
+	q.waiting = int16(min(int(q.waiting)+(size+ackUnit-1)/ackUnit, heldBytes/ackUnit))
 	if q.lossy > 0 {
 		q.lossy--
 	}
@@ -100,10 +106,18 @@ func (q *ackQueue) deadline() monotime.Time {
 	if !q.pending() {
 		return monotime.Never
 	}
-	if q.urgent || q.waiting >= ackBytes {
+	if q.urgent || q.waiting >= q.enough() {
 		return q.since
 	}
 	return q.since.Add(maxAckDelay)
+}
+
+// enough is how much is acknowledged without delay, in units of ackUnit.
+func (q *ackQueue) enough() int16 {
+	if q.held && q.lossy == 0 {
+		return heldBytes / ackUnit
+	}
+	return ackBytes / ackUnit
 }
 
 // worthRiding reports whether an ACK that is not due should leave with a frame set that

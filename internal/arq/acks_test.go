@@ -81,6 +81,35 @@ func TestALoneDatagramIsAcknowledgedAfterADelay(t *testing.T) {
 	}
 }
 
+func TestAcksAreHeldWhileMoreIsLookedFor(t *testing.T) {
+	var q ackQueue
+	q.init()
+	now := monotime.Time(1000)
+	q.held = true
+	n := int64(0)
+	for ; !q.due(now); n++ {
+		q.note(now, n, 1400, false)
+	}
+	if got := n * 1400; got < heldBytes-1400 || got > heldBytes+1400 {
+		t.Fatalf("an ACK after %d bytes", got)
+	}
+	q.append(nil, 1400)
+	q.note(now, n, 1400, false)
+	q.note(now, n+1, 1400, false)
+	if q.due(now) || q.deadline() != now.Add(maxAckDelay) {
+		t.Fatal("not held, or for ever")
+	}
+	q.held = false
+	if !q.due(now) {
+		t.Fatal("held when nobody looks")
+	}
+	q.held = true
+	q.sawLoss()
+	if !q.due(now) {
+		t.Fatal("held on a path that loses")
+	}
+}
+
 func TestTheFirstAcksAreSaidAgain(t *testing.T) {
 	for _, start := range []int64{0, 1<<24 - 30} {
 		var q ackQueue

@@ -47,6 +47,7 @@ type Endpoint struct {
 	table     table
 	driver    driver
 	rush      rush
+	debt      debt
 	tx        txFIFO
 	waits     waits
 	log       logger

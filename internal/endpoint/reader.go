@@ -77,9 +77,12 @@ func (e *Endpoint) interrupt() { e.sock.SetReadDeadline(time.Unix(1, 0)) }
 // endpoint has ended.
 func (e *Endpoint) readOnce() bool {
 	r := &e.reader
-	n, err := e.sock.ReadBatch(r.in)
+	n, err := e.debt.read(e)
 	if err != nil {
 		return e.readFailed(err)
+	}
+	if n == 0 {
+		return true
 	}
 	r.failures, r.unknown = 0, 0
 	e.took(n)
@@ -195,6 +198,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 			runLength++
 			if !c.dirty {
 				c.dirty, c.taken = true, 0
+				e.debt.starts(c)
 				r.dirty = append(r.dirty, c)
 			}
 			if overrun {
@@ -213,6 +217,10 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	}
 	e.rush.count(now, bytes, r.dirty)
 	e.meet(now, r.strangers)
+	var one *Conn
+	if len(r.dirty) == 1 {
+		one = r.dirty[0]
+	}
 	for i, c := range r.dirty {
 		c.dirty = false
 		if c.turn(now, e.stepBudget, false, e.cfg.Solo) {
@@ -224,6 +232,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	if solo != nil {
 		solo.carry()
 	}
+	e.debt.note(e, one, bytes)
 	e.table.settle(e) // what the batch brought about
 	clear(r.strangers)
 	r.strangers, r.dirty, r.last = r.strangers[:0], r.dirty[:0], nil

@@ -22,6 +22,8 @@ type askedSocket struct {
 	more     bool // the reader's
 	silenced atomic.Bool
 	naps     atomic.Int64
+	wakeful  atomic.Bool
+	glances  atomic.Int64
 }
 
 func (s *askedSocket) ReadBatch(in []udp.Inbound) (int, error) {
@@ -45,7 +47,19 @@ func (s *askedSocket) Poll(in []udp.Inbound) (n int, err error) {
 	return n, err
 }
 
+func (s *askedSocket) Glance(in []udp.Inbound, d time.Duration) (int, error) {
+	s.glances.Add(1)
+	_ = s.SetReadDeadline(time.Now().Add(d))
+	n, err := s.ReadBatch(in)
+	_ = s.SetReadDeadline(time.Time{})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = nil
+	}
+	return n, err
+}
+
 func (s *askedSocket) More() bool          { return s.more }
+func (s *askedSocket) Wakeful() bool       { return s.wakeful.Load() }
 func (s *askedSocket) Silence(on bool)     { s.silenced.Store(on) }
 func (s *askedSocket) Nap(d time.Duration) { s.naps.Add(1); time.Sleep(d) }
 

@@ -14,6 +14,16 @@ func (s *batch) Poll(in []Inbound) (int, error) { return s.r.poll(s.rc, in) }
 // More implements Poller.
 func (s *batch) More() bool { return s.r.filled }
 
+// Wakeful implements Poller.
+func (s *batch) Wakeful() bool { return s.r.vigil.on.Load() }
+
+// Glance implements Poller.
+func (s *batch) Glance(in []Inbound, d time.Duration) (int, error) {
+	s.r.glance = d
+	defer func() { s.r.glance = 0 }()
+	return s.r.read(s.rc, in)
+}
+
 // Nap implements Poller. The thread sleeps, and not the goroutine: the runtime's timers count in
 // milliseconds while it has nothing else to do.
 func (s *batch) Nap(d time.Duration) { nap(d) }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -33,12 +34,13 @@ type receiver struct {
 	vector
 	zones
 	vigil  vigil
-	joined bool // a message may be several datagrams
-	named  bool // not connected: the kernel says who sent it
-	peer   Peer // who did, if connected
-	places int  // messages to make room for
-	most   int  // how many at most
-	filled bool // the last call filled all
+	joined bool          // a message may be several datagrams
+	named  bool          // not connected: the kernel says who sent it
+	peer   Peer          // who did, if connected
+	places int           // messages to make room for
+	most   int           // how many at most
+	filled bool          // the last call filled all
+	glance time.Duration // how long this call may wait; 0: for ever
 
 	in    []Inbound // of this call
 	n     int       // messages received
@@ -66,9 +68,17 @@ func (r *receiver) receive(fd uintptr) bool {
 				return true
 			}
 		}
-		r.vigil.wait(fd)
+		if r.glance == 0 {
+			r.vigil.wait(fd)
+		} else if !r.vigil.glance(fd, r.glance) {
+			r.n, r.errno = 0, 0
+			return true
+		}
 	}
 	if r.tryReceive(fd); r.n == 0 && r.errno == 0 {
+		if r.glance != 0 {
+			return true
+		}
 		Release(r.in)
 		r.places = max(r.places/2, placesMin)
 		r.vigil.end() // the wait was in vain, or somebody else took what came
@@ -134,6 +144,9 @@ func (r *receiver) read(rc syscall.RawConn, in []Inbound) (int, error) {
 		if err != nil {
 			Release(in)
 			return 0, err
+		}
+		if r.n == 0 && r.glance != 0 {
+			return 0, nil
 		}
 		if n := r.collect(); n > 0 {
 			return n, nil

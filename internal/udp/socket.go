@@ -115,6 +115,12 @@ type Poller interface {
 	// More reports whether the last ReadBatch or Poll got as much as it had room for, so that
 	// there may be more. It is the reader's.
 	More() bool
+	// Glance is ReadBatch with a wait of d at most. The count may be zero without an error. Where that would
+	// take more than a system call it does not wait at all.
+	Glance(in []Inbound, d time.Duration) (int, error)
+	// Wakeful reports whether a wait is a system call and no more, as it is while datagrams
+	// come one soon after the other. It is the reader's.
+	Wakeful() bool
 	// Nap returns after a time of less than a millisecond, which passes exactly but for some
 	// 60 us. Other goroutines may have to wait meanwhile.
 	Nap(d time.Duration)

@@ -47,17 +47,21 @@ var vigils atomic.Int32
 // wait returns when there is something to read, or soon. It ends a vigil that was in vain. Only the
 // reader may call it, with the socket not closed.
 func (v *vigil) wait(fd uintptr) {
+	if !v.glance(fd, vigilTime) {
+		v.end()
+	}
+}
+
+// glance is wait for at most d, and reports whether there is something to read. The vigil goes on.
+func (v *vigil) glance(fd uintptr, d time.Duration) bool {
 	fds := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	timeout := unix.NsecToTimespec(int64(vigilTime))
+	timeout := unix.NsecToTimespec(int64(d))
 	for {
 		n, err := unix.Ppoll(fds[:], &timeout, nil)
 		if err == unix.EINTR {
 			continue // the runtime wants the goroutine to give way, as it does when the call has returned
 		}
-		if n == 0 || err != nil {
-			v.end()
-		}
-		return
+		return n > 0 && err == nil
 	}
 }
 

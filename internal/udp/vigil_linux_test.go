@@ -107,6 +107,32 @@ func TestWhatComesDuringAVigilEndsTheWait(t *testing.T) {
 	}
 }
 
+// A glance is a wait with an end, and not the end of the vigil. Without one it does not wait at all.
+func TestAGlanceIsAShortWait(t *testing.T) {
+	w := keep(t)
+	for _, on := range []bool{false, true} {
+		if on {
+			w.begin()
+		}
+		require.Equal(t, on, w.p.Wakeful())
+		n, err := w.p.Glance(w.in, time.Millisecond)
+		require.NoError(t, err)
+		require.Zero(t, n)
+		require.Equal(t, on, w.p.Wakeful())
+		w.say("a")
+		n, err = w.p.Glance(w.in, time.Minute)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, "a", string(w.in[0].Bytes()))
+	}
+	require.NoError(t, w.p.SetReadDeadline(time.Unix(1, 0)))
+	_, err := w.p.Glance(w.in, time.Minute)
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	require.NoError(t, w.p.Close())
+	_, err = w.p.Glance(w.in, time.Minute)
+	require.True(t, IsClosed(err), "%v", err)
+}
+
 func TestOnlyHalfOfTheProcessorsKeepVigils(t *testing.T) {
 	w := keep(t)
 	other, _ := asked(t)
