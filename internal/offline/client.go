@@ -13,10 +13,20 @@ import (
 
 // Schedule is when a Client sends. Zero fields take the defaults named.
 type Schedule struct {
-	Interval time.Duration // between two sends of the same packet; 0: 500 ms, as vanilla clients have for probes
+	// Interval is between two sends of the same packet; 0: 500 ms, as vanilla clients have for probes. The
+	// first repetition of request 2 comes earlier: see patience.
+	Interval time.Duration
 	PerSize  int           // probes of one size before the next smaller one; 0: 4, as vanilla clients have
 	Reply2   time.Duration // from reply 1 on without a reply 2 until a fresh port is wanted; 0: 2 s (arbitrary)
 }
+
+const (
+	// patientTrips is how many times the round trip of request 1 the answer to request 2 may take before
+	// that is repeated, at least a part of an interval, one in leastPatience: a server may have to
+	// ask somebody whether it takes the client. Arbitrary.
+	patientTrips  = 8
+	leastPatience = 3
+)
 
 // refusalRetries is how many times a client asks again that is told "recently
 // connected" (one interval apart: the original refuses an address for 100 ms only),
@@ -100,6 +110,7 @@ type Client struct {
 	phase      clientPhase
 	now        monotime.Time // the latest seen
 	next       monotime.Time // the phase's packet is due again
+	probed     monotime.Time // when the last probe was sent
 	freshAt    monotime.Time // requesting: the server had its time
 	probeDue   bool
 	requestDue bool
@@ -211,7 +222,15 @@ func (c *Client) reply1(now monotime.Time, pkt []byte) {
 		c.freshAt = now.Add(c.schedule.Reply2)
 	}
 	c.requestDue = true
-	c.next = now.Add(c.schedule.Interval)
+	c.next = now.Add(c.patience(now))
+}
+
+// patience is how long request 2 waits for its answer, when the answer to request 1 just came.
+func (c *Client) patience(now monotime.Time) time.Duration {
+	if c.asks != 1 || c.requests > 0 {
+		return c.schedule.Interval // it cannot be told which probe was answered
+	}
+	return min(max(patientTrips*now.Sub(c.probed), c.schedule.Interval/leastPatience), c.schedule.Interval)
 }
 
 func (c *Client) reply2(pkt []byte) {
@@ -353,6 +372,7 @@ func (c *Client) Transmit(now monotime.Time, dst []byte) (pkt []byte, probe bool
 		return r.Append(dst), false
 	case c.probeDue:
 		c.probeDue = false
+		c.probed = now
 		c.probes++
 		c.asks++
 		r := wire.OpenRequest1{Version: c.version, MTU: c.sizes[c.size]}

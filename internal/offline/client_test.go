@@ -76,6 +76,12 @@ func (t *clientTest) tick() {
 	t.advance(ms(500))
 }
 
+// early lets the time pass after which the first request 2 is repeated to a server nearby.
+func (t *clientTest) early() {
+	t.Helper()
+	t.advance(ms(500) / leastPatience)
+}
+
 func (t *clientTest) reply1(r wire.OpenReply1) { t.c.Receive(t.now, r.Append(nil)) }
 func (t *clientTest) reply2(r wire.OpenReply2) { t.c.Receive(t.now, r.Append(nil)) }
 
@@ -238,15 +244,21 @@ func TestClientRepeatsRequest2(t *testing.T) {
 	ct.wantSent("r1 v11 1492")
 	ct.reply1(granted)
 	ct.wantSent("r2 1400 cookie=5")
-	for range 3 {
+	t.Log("# soon for the first time, since the server is near")
+	ct.early()
+	ct.wantSent("r2 1400 cookie=5")
+	for range 2 {
 		ct.tick()
 		ct.wantSent("r2 1400 cookie=5")
 		require.False(t, ct.c.NeedFreshPort())
 	}
-	t.Log("# after two seconds a fresh port is wanted, and a new cookie asked for")
+	t.Log("# then a new cookie is asked for, and after two seconds a fresh port wanted")
 	ct.tick()
-	require.True(t, ct.c.NeedFreshPort())
+	require.False(t, ct.c.NeedFreshPort())
 	ct.wantSent("r2 1400 cookie=5", "r1 v11 1492")
+	ct.advance(2*time.Second - 3*ms(500) - ms(500)/leastPatience)
+	require.True(t, ct.c.NeedFreshPort())
+	ct.wantSent()
 	t.Log("# the answer to that counts at once, on the old port")
 	fresh := granted
 	fresh.Cookie = 6
@@ -256,6 +268,31 @@ func TestClientRepeatsRequest2(t *testing.T) {
 	ct.wantSent("r2 1400 cookie=6")
 	ct.reply2(wire.OpenReply2{MTU: 1400, Client: clientAddr})
 	ct.wantResult(Negotiated{MTU: 1400, Version: 11, ClientAddr: clientAddr})
+}
+
+// Request 2 is repeated sooner to a server that is near, but not if it answers slowly, nor if nobody knows how
+// near it is.
+func TestTheFirstRepetitionOfRequest2FollowsTheRoundTrip(t *testing.T) {
+	for trip, want := range map[time.Duration]time.Duration{
+		0: ms(500) / leastPatience, ms(20): ms(500) / leastPatience, ms(30): ms(240), ms(62): ms(496), ms(63): ms(500), ms(400): ms(500),
+	} {
+		ct := newClientTest(t, ClientConfig{})
+		drain(&ct.c, ct.now)
+		ct.advance(trip)
+		ct.reply1(granted)
+		drain(&ct.c, ct.now)
+		require.Equal(t, want, ct.c.Deadline().Sub(ct.now), "after %v", trip)
+		ct.advance(want)
+		drain(&ct.c, ct.now)
+		require.Equal(t, ms(500), ct.c.Deadline().Sub(ct.now))
+	}
+	ct := newClientTest(t, ClientConfig{})
+	drain(&ct.c, ct.now)
+	ct.tick()
+	drain(&ct.c, ct.now)
+	ct.reply1(granted)
+	drain(&ct.c, ct.now)
+	require.Equal(t, ms(500), ct.c.Deadline().Sub(ct.now))
 }
 
 func TestClientAnswersEachReply1Once(t *testing.T) {
@@ -306,7 +343,7 @@ func TestClientTakenForConnectedWhenReply2WasLost(t *testing.T) {
 	drain(&ct.c, ct.now)
 	ct.reply1(granted)
 	ct.wantSent("r2 1400 cookie=5")
-	ct.tick()
+	ct.early()
 	ct.wantSent("r2 1400 cookie=5")
 	ct.refuse(0x12)
 	ct.wantPending()
