@@ -64,21 +64,10 @@ func (e *Engine) receiveInOrder(now monotime.Time, b *pool.Buffer, number int64,
 // without a receipt.
 func (e *Engine) sendOrdered(m *Message) {
 	size := orderedHeader + len(m.Payload)
-	c := e.channel(m.Channel)
 	p := e.packetFor(m.Priority, m.Channel, size)
-	b := p.buf.B[p.buf.N : p.buf.N+size]
-	bits := len(m.Payload) * 8
-	b[0], b[1], b[2] = orderedFlags, byte(bits>>8), byte(bits)
-	wire.PutUint24(b[3:], 0) // until it leaves: see stamp
-	wire.PutUint24(b[6:], wire24(c.order))
-	b[orderedHeader-1] = m.Channel
-	copy(b[orderedHeader:], m.Payload)
-	p.buf.N += size
-	p.frames++
-	p.reliable++
-	c.order++
-	c.seq = 0
+	p.appendOrdered(m.Payload, m.Channel, e.channel(m.Channel))
 	e.charge(p, size)
+	e.queue.filling, e.queue.channel = p, m.Channel
 	if !m.Control {
 		e.stats.MessagesSent++
 	}

@@ -179,6 +179,9 @@ func (e *Engine) unqueue(p *packet) {
 		e.queue.level[p.priority].lost.remove(p)
 	}
 	e.queue.n--
+	if p == e.queue.filling {
+		e.queue.filling = nil
+	}
 	p.place = nowhere
 }
 

@@ -17,6 +17,9 @@ type sendQueue struct {
 	bytes int // of frames that never left
 	n     int // packets
 
+	filling *packet // where the last ordered message went, if that has not left: see Join
+	channel uint8   // of that message
+
 	spares []*pool.Buffer // see Engine.spare
 }
 

@@ -50,6 +50,10 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 	}
 	wait := o.Reliability.IsReliable()
 	c.mu.Lock()
+	if c.join(&m) {
+		c.mu.Unlock()
+		return nil, nil
+	}
 	w, err := c.submit(&m, r, wait && c.write.Load().waiting())
 	c.mu.Unlock()
 	if err == session.ErrSendBufferFull && wait {
@@ -76,6 +80,12 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 		err = c.Cause()
 	}
 	return nil, err
+}
+
+// join adds a message to a datagram that waits to leave, if there is one with room for it: whoever
+// sends that has nothing more to do for it. c.mu is held.
+func (c *Conn) join(m *arq.Message) bool {
+	return m.Reliability == protocol.ReliableOrdered && m.Fragments == nil && !c.gone && !c.write.Load().waiting() && c.sess.Join(m)
 }
 
 // submit gives a message to the session and, unless others are about to, sends what
