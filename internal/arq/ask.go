@@ -56,8 +56,15 @@ func (m *Message) First() byte {
 // many times the memory that it is charged for.
 func (d *Delivery) Settle() { d.settle() }
 
-// Loose returns the receive buffer that Settle would move the message out of, or nil.
+// Loose returns the receive buffer that Settle would move the message out of, or nil. A run, which nobody
+// settles, lies in one as long as it has messages, if that is made for many datagrams.
 func (d *Delivery) Loose() *pool.Buffer {
+	if d.run > 0 {
+		if len(d.ref.Buf.B) > pool.ClassRead {
+			return d.ref.Buf
+		}
+		return nil
+	}
 	if isLoose(d.ref) {
 		return d.ref.Buf
 	}

@@ -15,6 +15,7 @@ type Delivery struct {
 	// Channel is the ordering channel; zero for modes without one.
 	Channel uint8
 
+	run   uint16     // messages that lie in ref, framed; 0: it is one, and not framed. See run.go
 	ref   pool.Ref   // the message, when it came in one piece
 	parts *pool.Refs // else its parts in order, none empty; parts.Size is their sum
 }

@@ -32,7 +32,7 @@ func (e *Engine) receiveInOrder(now monotime.Time, b *pool.Buffer, number int64,
 	if c == nil {
 		return false
 	}
-	count := int64(0)
+	count, run := int64(0), true
 	for rest := frames; len(rest) > 0; count++ {
 		if len(rest) <= orderedHeader || rest[0]&flagBits != orderedFlags || rest[orderedHeader-1] != channel ||
 			wire.Uint24(rest[3:]) != wire24(e.reliable.base+count) || wire.Uint24(rest[6:]) != wire24(c.next+count) {
@@ -42,6 +42,7 @@ func (e *Engine) receiveInOrder(now monotime.Time, b *pool.Buffer, number int64,
 		if n == orderedHeader || n > len(rest) {
 			return false
 		}
+		run = run && !protocol.ID(rest[orderedHeader]).IsControl()
 		rest = rest[n:]
 	}
 	e.inWindowAt = now
@@ -49,11 +50,16 @@ func (e *Engine) receiveInOrder(now monotime.Time, b *pool.Buffer, number int64,
 	e.reliable.base += count
 	c.next += count
 	c.sequence = 0
-	b.RetainTimes(int(count))
-	for rest := frames; len(rest) > 0; {
-		n := orderedSize(rest)
-		e.ready = append(e.ready, newDelivery(protocol.ReliableOrdered, channel, pool.Ref{Buf: b, Data: rest[orderedHeader:n:n]}))
-		rest = rest[n:]
+	if run && len(frames) >= leastRun {
+		b.Retain()
+		e.ready = append(e.ready, newRun(channel, pool.Ref{Buf: b, Data: frames}, int(count)))
+	} else {
+		b.RetainTimes(int(count))
+		for rest := frames; len(rest) > 0; {
+			n := orderedSize(rest)
+			e.ready = append(e.ready, newDelivery(protocol.ReliableOrdered, channel, pool.Ref{Buf: b, Data: rest[orderedHeader:n:n]}))
+			rest = rest[n:]
+		}
 	}
 	e.stats.MessagesReceived += uint64(count)
 	e.acks.note(now, number, size, urgent)

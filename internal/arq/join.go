@@ -1,22 +1,25 @@
 package arq
 
-import "github.com/raknet-go/raknet/internal/wire"
+import (
+	"github.com/raknet-go/raknet/internal/wire"
+	"github.com/raknet-go/raknet/protocol"
+)
 
 // Join adds a whole reliable ordered message to the datagram that the last one went into, and reports
 // whether it did: it does not where that has left, or is full, or is of another channel or priority.
 // Whoever sends what is queued sends it as well, so that nothing is left to decide: of the messages of a
 // transfer in small pieces all but the first of each datagram take this way, which costs a fraction of
 // that of Send. The caller has made sure of what Send would refuse, but for the send buffer's bound.
-func (e *Engine) Join(m *Message) bool {
+func (e *Engine) Join(payload []byte, channel uint8, pr protocol.Priority) bool {
 	q := e.queue
 	if q == nil || q.filling == nil {
 		return false
 	}
-	p, size := q.filling, orderedHeader+len(m.Payload)
-	if p.priority != m.Priority || q.channel != m.Channel || p.flow.tail != p || p.buf.N+size > e.maxPayload() || e.held+size > e.limits.SendBuffer {
+	p, size := q.filling, orderedHeader+len(payload)
+	if p.priority != pr || q.channel != channel || p.flow.tail != p || p.buf.N+size > e.maxPayload() || e.held+size > e.limits.SendBuffer {
 		return false
 	}
-	p.appendOrdered(m.Payload, m.Channel, e.channel(m.Channel))
+	p.appendOrdered(payload, channel, e.channel(channel))
 	p.held += int32(size)
 	e.held += size
 	q.bytes += size

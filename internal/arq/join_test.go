@@ -35,7 +35,7 @@ func TestWhatJoinsLeavesAsIfItWereSent(t *testing.T) {
 					m.ReceiptID = uint64(i) + 1
 				}
 				whole := m.Reliability == protocol.ReliableOrdered && m.ReceiptID == 0 && len(m.Payload) <= MaxFrame(c.MTU)
-				if whole && joins.Join(&m) {
+				if whole && joins.Join(m.Payload, m.Channel, m.Priority) {
 					joined++
 				} else if err := joins.Send(1, &m); err != nil {
 					t.Fatal(err)
@@ -98,7 +98,7 @@ func TestWhatCannotJoin(t *testing.T) {
 		e.Init(1, &Config{MTU: 1492})
 		prepare(&e)
 		held := e.SendHeld()
-		if e.Join(ordered(200)) || e.SendHeld() != held {
+		if e.Join(ordered(200).Payload, 0, 0) || e.SendHeld() != held {
 			t.Errorf("%s: it joined", name)
 		}
 		e.Close()
@@ -114,7 +114,7 @@ func BenchmarkSendOrJoin(b *testing.B) {
 			m.Payload[0] = 0xfe
 			b.ReportAllocs()
 			for b.Loop() {
-				if !join || !e.Join(&m) {
+				if !join || !e.Join(m.Payload, 0, 0) {
 					_ = e.Send(1, &m)
 				}
 				if e.queue.n > 64 {

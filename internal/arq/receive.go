@@ -297,6 +297,18 @@ func (e *Engine) unreadFull() bool { return e.unread-e.freed >= e.limits.Receive
 // NextDelivery takes the next message, in the order of delivery. The caller owns what
 // d holds and releases it.
 func (e *Engine) NextDelivery(d *Delivery) bool {
+	if e.readyHead < len(e.ready) && e.ready[e.readyHead].run > 0 {
+		run := &e.ready[e.readyHead]
+		if run.Take(d); run.run == 0 {
+			e.readyHead++
+		}
+		return true
+	}
+	return e.NextRun(d)
+}
+
+// NextRun is NextDelivery for who takes runs as they are: no message of one is the connection's own.
+func (e *Engine) NextRun(d *Delivery) bool {
 	if e.readyHead == len(e.ready) {
 		e.ready, e.readyHead = e.ready[:0], 0
 		return false

@@ -12,6 +12,9 @@ import (
 // error is ErrBufferTooSmall. Messages that came before the peer ended the connection
 // are given first, then the cause.
 func (c *Conn) Read(p []byte) (int, error) {
+	if n, ok := c.readOn(p); ok {
+		return n, nil
+	}
 	var d arq.Delivery
 	if err := c.next(context.Background(), &d); err != nil {
 		return 0, err
@@ -25,6 +28,16 @@ func (c *Conn) Read(p []byte) (int, error) {
 		return 0, ErrBufferTooSmall
 	}
 	return n, nil
+}
+
+// readOn reads the next message where there are several, and nobody else waits for one.
+func (c *Conn) readOn(p []byte) (n int, ok bool) {
+	c.mu.Lock()
+	if r := c.read.Load(); !c.closed && c.handler == nil && !r.waiting() && !r.late() {
+		n, ok = c.sess.Read(p)
+	}
+	c.mu.Unlock()
+	return n, ok
 }
 
 // ReadPacket waits for a message and returns it in a slice that belongs to the caller.

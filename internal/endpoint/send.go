@@ -36,6 +36,9 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if o.Reliability == protocol.ReliableOrdered && len(payload) <= joinMost && c.join(payload, o.Channel, o.Priority) {
+		return nil, nil
+	}
 	m := arq.Message{Payload: payload, Reliability: o.Reliability, Channel: o.Channel, Priority: o.Priority}
 	if len(payload) > arq.MaxFrame(c.MTU()) {
 		if len(payload) > c.ep.maxMessage(c.MTU()) {
@@ -50,10 +53,6 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 	}
 	wait := o.Reliability.IsReliable()
 	c.mu.Lock()
-	if c.join(&m) {
-		c.mu.Unlock()
-		return nil, nil
-	}
 	w, err := c.submit(&m, r, wait && c.write.Load().waiting())
 	c.mu.Unlock()
 	if err == session.ErrSendBufferFull && wait {
@@ -83,10 +82,16 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 }
 
 // join adds a message to a datagram that waits to leave, if there is one with room for it: whoever
-// sends that has nothing more to do for it. c.mu is held.
-func (c *Conn) join(m *arq.Message) bool {
-	return m.Reliability == protocol.ReliableOrdered && m.Fragments == nil && !c.gone && !c.write.Load().waiting() && c.sess.Join(m)
+// sends that has nothing more to do for it.
+func (c *Conn) join(payload []byte, channel uint8, p protocol.Priority) bool {
+	c.mu.Lock()
+	joined := !c.write.Load().waiting() && !c.gone && c.sess.Join(payload, channel, p)
+	c.mu.Unlock()
+	return joined
 }
+
+// joinMost is the longest message for which that is looked at: of longer ones hardly two fit a datagram.
+const joinMost = 700
 
 // submit gives a message to the session and, unless others are about to, sends what
 // may leave. With behind set it only waits in line. c.mu is held.

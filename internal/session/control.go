@@ -24,8 +24,21 @@ const (
 // collect takes what the engine has completed, in delivery order.
 func (c *Conn) collect(now monotime.Time) {
 	var d arq.Delivery
-	for c.eng.NextDelivery(&d) {
-		c.deliver(now, &d)
+	for c.eng.NextRun(&d) {
+		switch {
+		case d.Run() == 0:
+			c.deliver(now, &d)
+		case c.state == Connected:
+			c.busy = now
+			c.inbox.push(&d)
+			c.unreadChanged(now)
+		default:
+			for d.Run() > 0 {
+				var m arq.Delivery
+				d.Take(&m)
+				c.deliver(now, &m)
+			}
+		}
 	}
 }
 

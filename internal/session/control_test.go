@@ -165,7 +165,7 @@ func TestWhatAPeerPinsIsBoundedByBytesNotByMessages(t *testing.T) {
 	var d arq.Delivery
 	for range 3 {
 		require.Equal(t, inboxLoose/pool.ClassBatch, kept(), "both messages of one buffer count once")
-		require.Equal(t, inboxLoose, r.inbox.loose)
+		require.EqualValues(t, inboxLoose, r.inbox.loose)
 		for n := 100; r.NextMessage(&d); n-- {
 			require.Equal(t, n-1, r.inbox.len())
 			d.Release()

@@ -24,30 +24,50 @@ const (
 // from outside: by Limits.ReceiveBuffer, past which the engine takes no more
 // datagrams with messages, and before the handshake completes by heldBytes.
 type inbox struct {
-	ring  []arq.Delivery // power of two, or nil
+	ring  []arq.Delivery // power of two, or nil; a run has one place
 	head  uint32         // absolute positions; masked on use
 	tail  uint32
-	bytes int // length plus messageOverhead of all messages
-	loose int // size of the buffers that they are small parts of, once for each row of messages in one
+	bytes int   // length plus messageOverhead of all messages
+	loose int32 // size of the buffers that they are small parts of, once for each row of messages in one
+	n     int32 // messages
 }
 
-func (q *inbox) len() int { return int(q.tail - q.head) }
+func (q *inbox) len() int { return int(q.n) }
 
-// push takes over d.
+// push takes over d, which may be a run.
 func (q *inbox) push(d *arq.Delivery) {
 	if b := d.Loose(); b != nil && b != q.looseAt(q.tail-1) {
-		if q.loose+len(b.B) > inboxLoose {
+		switch {
+		case int(q.loose)+len(b.B) <= inboxLoose:
+			q.loose += int32(len(b.B))
+		case d.Run() > 0:
+			q.pushEach(d)
+			return
+		default:
 			d.Settle()
-		} else {
-			q.loose += len(b.B)
 		}
 	}
-	if q.len() == len(q.ring) {
+	if int(q.tail-q.head) == len(q.ring) {
 		q.grow()
 	}
 	q.ring[q.tail&uint32(len(q.ring)-1)] = *d
 	q.tail++
+	if n := d.Run(); n > 0 {
+		q.n += int32(n)
+		q.bytes += d.RunBytes() + n*messageOverhead
+		return
+	}
+	q.n++
 	q.bytes += d.Len() + messageOverhead
+}
+
+// pushEach takes over the messages of a run one by one.
+func (q *inbox) pushEach(run *arq.Delivery) {
+	var d arq.Delivery
+	for run.Run() > 0 {
+		run.Take(&d)
+		q.push(&d)
+	}
 }
 
 // pop gives the oldest message away.
@@ -56,14 +76,49 @@ func (q *inbox) pop(d *arq.Delivery) bool {
 		return false
 	}
 	slot := &q.ring[q.head&uint32(len(q.ring)-1)]
-	*d = *slot
-	*slot = arq.Delivery{}
-	q.head++
-	q.bytes -= d.Len() + messageOverhead
-	if b := d.Loose(); b != nil && b != q.looseAt(q.head) {
-		q.loose -= len(b.B)
+	b := slot.Loose()
+	if slot.Run() > 0 {
+		slot.Take(d)
+	} else {
+		*d, *slot = *slot, arq.Delivery{}
 	}
+	q.gone(slot, b, d.Len())
 	return true
+}
+
+// read copies the oldest message to p and drops it, if it is of a run and fits. Last says that the run
+// has no more.
+func (q *inbox) read(p []byte) (n int, last, ok bool) {
+	if q.head == q.tail {
+		return 0, false, false
+	}
+	slot := &q.ring[q.head&uint32(len(q.ring)-1)]
+	if slot.Run() == 0 {
+		return 0, false, false
+	}
+	m := slot.Peek()
+	if len(m) > len(p) {
+		return 0, false, false
+	}
+	n = copy(p, m)
+	b := slot.Loose()
+	slot.Skip()
+	q.gone(slot, b, n)
+	return n, slot.Run() == 0, true
+}
+
+// gone notes that a message of n bytes has left a place, which is in use as long as it is a run; b is what
+// was loose there.
+func (q *inbox) gone(slot *arq.Delivery, b *pool.Buffer, n int) {
+	q.n--
+	q.bytes -= n + messageOverhead
+	if slot.Run() > 0 {
+		return
+	}
+	q.head++
+	if b != nil && b != q.looseAt(q.head) {
+		q.loose -= int32(len(b.B))
+	}
 }
 
 // looseAt returns the buffer that the message at a position is a small part of, nil if there

@@ -2,11 +2,16 @@ package session
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/pool"
+	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
 
@@ -37,6 +42,79 @@ func TestInboxKeepsOrderAcrossGrowthAndWrap(t *testing.T) {
 	require.Zero(t, q.len())
 	require.Zero(t, q.bytes)
 	require.False(t, q.pop(&d))
+}
+
+// What a connection is sent is read in order whichever way it is asked, whatever lies in one buffer with what;
+// and in the end nothing is held.
+func TestMessagesOfOneDatagramAreReadInOrderWhicheverWay(t *testing.T) {
+	for seed := range uint64(30) {
+		rnd := rand.New(rand.NewPCG(seed, 5))
+		r := connectedServer(t, Config{})
+		before := pool.InUse()
+		var b *pool.Buffer
+		next, want := 0, 0
+		taken := func(got []byte) {
+			n, err := strconv.Atoi(strings.TrimRight(string(got[1:]), " "))
+			require.NoError(t, err)
+			require.Equal(t, want, n, "seed %d", seed)
+			want++
+		}
+		read := func() bool {
+			var buf [1500]byte
+			if rnd.IntN(3) > 0 {
+				room := buf[:rnd.IntN(len(buf))]
+				if n, ok := r.Read(room); ok {
+					taken(room[:n])
+					return true
+				}
+			}
+			var d arq.Delivery
+			if !r.NextMessage(&d) {
+				return false
+			}
+			taken(d.AppendTo(nil))
+			d.Release()
+			return true
+		}
+		for range 300 {
+			if b == nil || len(b.B)-b.N < 1500 || rnd.IntN(6) == 0 {
+				if b != nil {
+					b.Release()
+				}
+				b = pool.Get([]int{pool.ClassRead, pool.ClassBatch}[rnd.IntN(2)])
+			}
+			at := b.N
+			data := wire.AppendDatagramHeader(b.B[at:at], wire.FrameSetID, r.number)
+			r.number++
+			mode := protocol.ReliableOrdered
+			if rnd.IntN(10) == 0 {
+				mode = protocol.Unreliable
+			}
+			for size := 1 + rnd.IntN(400); len(data)+size+10 < 1400 && rnd.IntN(20) > 0; {
+				data = r.frame(data, mode, fmt.Appendf(nil, "\xfe%-*d", max(size-1, 5), next))
+				next++
+			}
+			if len(data) > 4 {
+				b.N += len(data)
+				require.Equal(t, arq.VerdictAccepted, r.Receive(r.now, b, b.B[at:b.N]))
+			}
+			require.Equal(t, next-want, r.inbox.len())
+			for n := rnd.IntN(16) - 4; n > 0 && read(); n-- {
+			}
+		}
+		b.Release()
+		if seed%2 == 0 {
+			r.inbox.clear()
+		} else {
+			for read() {
+			}
+			require.Equal(t, next, want)
+		}
+		require.Zero(t, r.inbox.len())
+		require.Zero(t, r.inbox.bytes)
+		require.Zero(t, r.inbox.loose)
+		require.Equal(t, before, pool.InUse())
+	}
 }
 
 func TestInboxGivesABurstsMemoryBack(t *testing.T) {

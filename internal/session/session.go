@@ -337,6 +337,19 @@ func (c *Conn) NextMessage(d *arq.Delivery) bool {
 	return true
 }
 
+// Read copies the next message to p and returns its length, if it came together with others and fits; false
+// means that NextMessage knows more. It is NextMessage for messages of which there are many.
+func (c *Conn) Read(p []byte) (int, bool) {
+	if c.state == Handshaking {
+		return 0, false
+	}
+	n, last, ok := c.inbox.read(p)
+	if last {
+		c.unreadChanged(c.now)
+	}
+	return n, ok
+}
+
 // Unread returns the bytes that unread messages count for against Limits.ReceiveBuffer.
 func (c *Conn) Unread() int { return c.inbox.bytes }
 
