@@ -24,7 +24,7 @@ type ackQueue struct {
 	told    uint8                    // ACKs that said the two before them again on a clean path
 	urgent  bool
 	partial bool // the last ACK left a part for the next, which has the echoes in it already
-	held    bool // see Engine.HoldAcks
+	hold    Hold // see Engine.HoldAcks
 }
 
 const (
@@ -38,9 +38,14 @@ const (
 	// does not draw an ACK for every second one. The engine asks after a whole batch
 	// was read, so a burst still draws one ACK.
 	ackBytes = 2400
-	// heldBytes is the same while the caller holds ACKs back: of the half of a megabyte that a sender
+	// heldBytes is the same while the caller looks for more (HoldByLooking): of the half of a megabyte that a sender
 	// of this library has under way on a short path a quarter, which is about what it waits for.
 	heldBytes = 128 << 10
+	// timedBytes is the same while nobody looks (HoldByTime), and timedDelay how long they are waited for, less
+	// than which timers here do not count. A sender with less under way loses that much; some eleven
+	// datagrams for one ACK are most of what is to be won. Arbitrary.
+	timedBytes = 16 << 10
+	timedDelay = time.Millisecond
 	// ackUnit is how many bytes are counted as one, so that two bytes hold the count.
 	ackUnit = 16
 	// ackRanges bounds the ranges pending. A peer whose datagrams arrive with a hole
@@ -109,16 +114,32 @@ func (q *ackQueue) deadline() monotime.Time {
 	if q.urgent || q.waiting >= q.enough() {
 		return q.since
 	}
+	if q.hold == HoldByTime && q.lossy == 0 && q.waiting >= ackBytes/ackUnit {
+		return q.since.Add(timedDelay)
+	}
 	return q.since.Add(maxAckDelay)
 }
 
 // enough is how much is acknowledged without delay, in units of ackUnit.
 func (q *ackQueue) enough() int16 {
-	if q.held && q.lossy == 0 {
+	switch {
+	case q.hold == HoldByLooking && q.lossy == 0:
 		return heldBytes / ackUnit
+	case q.hold == HoldByTime && q.lossy == 0:
+		return timedBytes / ackUnit
 	}
 	return ackBytes / ackUnit
 }
+
+// Hold says whether ACKs of a transfer wait for more to acknowledge.
+type Hold uint8
+
+// The ways to wait.
+const (
+	HoldNot       Hold = iota
+	HoldByLooking      // the caller looks soon whether more has come, and calls HurryAcks if not
+	HoldByTime         // it does not: so the wait is a short one
+)
 
 // worthRiding reports whether an ACK that is not due should leave with a frame set that
 // does. A fresh one waits: in a quick exchange of single messages it would be half

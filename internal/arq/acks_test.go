@@ -81,32 +81,41 @@ func TestALoneDatagramIsAcknowledgedAfterADelay(t *testing.T) {
 	}
 }
 
-func TestAcksAreHeldWhileMoreIsLookedFor(t *testing.T) {
-	var q ackQueue
-	q.init()
-	now := monotime.Time(1000)
-	q.held = true
-	n := int64(0)
-	for ; !q.due(now); n++ {
-		q.note(now, n, 1400, false)
-	}
-	if got := n * 1400; got < heldBytes-1400 || got > heldBytes+1400 {
-		t.Fatalf("an ACK after %d bytes", got)
-	}
-	q.append(nil, 1400)
-	q.note(now, n, 1400, false)
-	q.note(now, n+1, 1400, false)
-	if q.due(now) || q.deadline() != now.Add(maxAckDelay) {
-		t.Fatal("not held, or for ever")
-	}
-	q.held = false
-	if !q.due(now) {
-		t.Fatal("held when nobody looks")
-	}
-	q.held = true
-	q.sawLoss()
-	if !q.due(now) {
-		t.Fatal("held on a path that loses")
+func TestAcksOfATransferWaitForMore(t *testing.T) {
+	for _, c := range []struct {
+		hold  Hold
+		bytes int64
+		delay time.Duration
+	}{{HoldNot, ackBytes, 0}, {HoldByLooking, heldBytes, maxAckDelay}, {HoldByTime, timedBytes, timedDelay}} {
+		var q ackQueue
+		q.init()
+		now := monotime.Time(1000)
+		q.hold = c.hold
+		n := int64(0)
+		for ; !q.due(now); n++ {
+			q.note(now, n, 1400, false)
+		}
+		if got := n * 1400; got < c.bytes-1400 || got > c.bytes+1400 {
+			t.Fatalf("%v: an ACK after %d bytes", c.hold, got)
+		}
+		q.append(nil, 1400)
+		q.note(now, n, 700, false)
+		if q.due(now) || q.deadline() != now.Add(maxAckDelay) {
+			t.Fatalf("%v: a lone small datagram waits until %v", c.hold, q.deadline())
+		}
+		q.note(now, n+1, 1400, false)
+		q.note(now, n+2, 1400, false)
+		if q.deadline() != now.Add(c.delay) {
+			t.Fatalf("%v: two datagrams wait until %v", c.hold, q.deadline())
+		}
+		q.sawLoss()
+		if !q.due(now) {
+			t.Fatal("held on a path that loses")
+		}
+		q.lossy, q.hold = 0, HoldNot
+		if !q.due(now) {
+			t.Fatal("held when nobody wants it")
+		}
 	}
 }
 

@@ -235,9 +235,8 @@ func (e *Engine) Drained() bool { return e.oldest == nil && e.queue.empty() }
 // HurryAcks lets what waits to be acknowledged not wait any longer.
 func (e *Engine) HurryAcks() { e.acks.urgent = e.acks.pending() }
 
-// HoldAcks lets more come before it is acknowledged, on a path that loses nothing. Whoever calls it looks
-// soon whether more has come, and calls HurryAcks if not.
-func (e *Engine) HoldAcks(hold bool) { e.acks.held = hold }
+// HoldAcks lets more come before it is acknowledged, on a path that loses nothing.
+func (e *Engine) HoldAcks(how Hold) { e.acks.hold = how }
 
 // AckOwed reports whether datagrams wait to be acknowledged.
 func (e *Engine) AckOwed() bool { return e.acks.pending() }

@@ -110,3 +110,33 @@ func TestDebtsEndWithCompany(t *testing.T) {
 		require.NoError(t, other.Close())
 	})
 }
+
+// A socket that gives one datagram at a time, and cannot be asked, has ACKs wait for some datagrams or a millisecond.
+func TestAcksOfATransferOverAPlainSocketAreFew(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.net.SetDefault(netsim.Link{Delay: near.Delay, Bandwidth: 1e8, Queue: 8 << 20})
+		client, server := r.pair()
+		transfer(t, client, server, 5000)
+		require.Zero(t, client.heldBytes())
+		require.Zero(t, client.Stats().DatagramsLost)
+		require.Less(t, server.Stats().AcksSent, uint64(5000/8))
+
+		t.Log("# who waits for each ACK waits for a millisecond, and only once in a while")
+		slow := 0
+		for range 200 {
+			for range 3 { // as many as are acknowledged without delay
+				_, err := client.Write(message(1000, 0xfe))
+				require.NoError(t, err)
+			}
+			began := time.Now()
+			for client.heldBytes() > 0 {
+				time.Sleep(20 * time.Microsecond)
+			}
+			if took := time.Since(began); took > time.Millisecond {
+				require.Less(t, took, 2*time.Millisecond)
+				slow++
+			}
+		}
+		require.LessOrEqual(t, slow, 200/(debtDoubt/4)+1)
+	})
+}

@@ -232,7 +232,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	if solo != nil {
 		solo.carry()
 	}
-	e.debt.note(e, one, bytes)
+	e.debt.note(e, now, one, bytes)
 	e.table.settle(e) // what the batch brought about
 	clear(r.strangers)
 	r.strangers, r.dirty, r.last = r.strangers[:0], r.dirty[:0], nil

@@ -1,8 +1,9 @@
 package session
 
-// HoldAcks lets more come before it is acknowledged. Whoever calls it looks soon whether more has
-// come, and calls HurryAcks if not.
-func (c *Conn) HoldAcks(hold bool) { c.eng.HoldAcks(hold) }
+import "github.com/raknet-go/raknet/internal/arq"
+
+// HoldAcks lets more come before it is acknowledged.
+func (c *Conn) HoldAcks(how arq.Hold) { c.eng.HoldAcks(how) }
 
 // HurryAcks lets what waits to be acknowledged not wait any longer.
 func (c *Conn) HurryAcks() { c.eng.HurryAcks() }
