@@ -9,7 +9,8 @@ import "github.com/raknet-go/raknet/internal/wire"
 //
 // Nothing on the wire tells how far a peer goes. But a receiver of this library says its
 // first ACKs again, and later ones while the path loses (see ackQueue), which no other
-// implementation does, and goes far. So a peer that is seen to do that gets more.
+// implementation does, and goes far. So a peer that is seen to do that gets more. One that says who it is
+// in the handshake gets it at once.
 type reach struct {
 	last   [2]uint32 // the highest numbers that were new in the last two ACKs, as on the wire
 	acks   uint8     // of which there are so many
@@ -69,6 +70,9 @@ func (r *reach) inFlight(lossy bool) int64 {
 	}
 	return cleanInFlight
 }
+
+// MeetKin tells the engine that the peer is one of this library.
+func (e *Engine) MeetKin() { e.reach.echoes = true }
 
 // reliableReach is the bound that holds: the user's, who knows the peer, or what was learned.
 func (e *Engine) reliableReach() int64 {

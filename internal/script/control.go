@@ -42,13 +42,13 @@ func controlFields(b []byte) string {
 	case protocol.IDConnectionRequestAccepted:
 		var p wire.ConnectionRequestAccepted
 		if p.Parse(b) == nil {
-			return fmt.Sprintf("accepted client=%v addresses=%d request=%d time=%d", p.Client, p.Internal, p.RequestTime, p.Time)
+			return fmt.Sprintf("accepted client=%v addresses=%d%s request=%d time=%d", p.Client, p.Internal, showKin(p.Kin), p.RequestTime, p.Time)
 		}
 	case protocol.IDNewIncomingConnection:
 		var p wire.NewIncomingConnection
 		if p.Parse(b) == nil && p.HasTimes && p.Server.IsValid() {
 			n := (len(b) - 1 - wire.AddrSize(p.Server) - 16) / wire.AddrSize(netip.AddrPort{})
-			return fmt.Sprintf("incoming server=%v addresses=%d accepted=%d time=%d", p.Server, n, p.AcceptedTime, p.Time)
+			return fmt.Sprintf("incoming server=%v addresses=%d%s accepted=%d time=%d", p.Server, n, showKin(p.Kin), p.AcceptedTime, p.Time)
 		}
 	case protocol.IDDisconnect:
 		return "disconnect"
@@ -56,6 +56,14 @@ func controlFields(b []byte) string {
 		return "invalid-password"
 	}
 	return ""
+}
+
+// showKin writes what the last address says to peers of this library, if it does.
+func showKin(k wire.Kin) string {
+	if k == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" kin=%d", k)
 }
 
 // readControl is the opposite of controlFields.
@@ -79,11 +87,11 @@ func readControl(s string) ([]byte, error) {
 		p := wire.ConnectionRequest{GUID: f.number("guid", clientGUID), Time: f.number("time", 0)}
 		b = p.Append(nil)
 	case "accepted":
-		p := wire.ConnectionRequestAccepted{Client: f.address("client", clientAddr), Internal: int(f.number("addresses", 20)),
+		p := wire.ConnectionRequestAccepted{Client: f.address("client", clientAddr), Internal: int(f.number("addresses", 20)), Kin: wire.Kin(f.number("kin", 0)),
 			RequestTime: f.number("request", 0), Time: f.number("time", 0)}
 		b = p.Append(nil)
 	case "incoming":
-		p := wire.NewIncomingConnection{Server: f.address("server", serverAddr), Internal: int(f.number("addresses", 20)),
+		p := wire.NewIncomingConnection{Server: f.address("server", serverAddr), Internal: int(f.number("addresses", 20)), Kin: wire.Kin(f.number("kin", 0)),
 			AcceptedTime: f.number("accepted", 0), Time: f.number("time", 0)}
 		b = p.Append(nil)
 	case "disconnect":

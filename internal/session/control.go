@@ -114,6 +114,7 @@ func (c *Conn) control(now monotime.Time, id protocol.ID, d *arq.Delivery) {
 		}
 	case protocol.IDDetectLostConnections:
 		// Its acknowledgement is the answer; the original engine does no more.
+		c.eng.HurryAcks()
 	}
 }
 

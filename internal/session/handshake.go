@@ -80,7 +80,7 @@ func (c *Conn) requested(now monotime.Time, b []byte) {
 	}
 	h.replied(now)
 	var buf [256]byte
-	reply := wire.ConnectionRequestAccepted{Client: h.peer, Internal: protocol.InternalAddresses(c.version), RequestTime: p.Time, Time: h.time}
+	reply := wire.ConnectionRequestAccepted{Client: h.peer, Internal: protocol.InternalAddresses(c.version), Kin: c.timing.kin(), RequestTime: p.Time, Time: h.time}
 	c.sendControl(now, reply.Append(buf[:0]), protocol.ReliableOrdered, protocol.PriorityImmediate)
 }
 
@@ -94,9 +94,10 @@ func (c *Conn) accepted(now monotime.Time, b []byte) {
 	}
 	h.replied(now)
 	var buf [256]byte
-	reply := wire.NewIncomingConnection{Server: h.peer, Internal: protocol.InternalAddresses(c.version), AcceptedTime: p.Time, Time: c.millis(now)}
+	reply := wire.NewIncomingConnection{Server: h.peer, Internal: protocol.InternalAddresses(c.version), Kin: c.timing.kin(), AcceptedTime: p.Time, Time: c.millis(now)}
 	c.sendControl(now, reply.Append(buf[:0]), protocol.ReliableOrdered, protocol.PriorityImmediate)
 	if c.state == Handshaking {
+		c.meetKin(p.Kin)
 		c.connect(now)
 		c.ping(now)
 	}
@@ -108,8 +109,10 @@ func (c *Conn) incoming(now monotime.Time, b []byte) {
 		return
 	}
 	var p wire.NewIncomingConnection
+	_ = p.Parse(b) // of which nothing is believed that is not there
+	c.meetKin(p.Kin)
 	// Some clients write a time of their own first.
-	if p.Parse(b) == nil && p.HasTimes && (p.AcceptedTime == c.handshake.time || p.Time == c.handshake.time) {
+	if p.HasTimes && (p.AcceptedTime == c.handshake.time || p.Time == c.handshake.time) {
 		c.proven()
 	}
 	if c.credit != nil {

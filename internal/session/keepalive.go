@@ -82,8 +82,12 @@ func (c *Conn) startKeepalive(now monotime.Time) {
 // that asks for an acknowledgement.
 func (c *Conn) pingDue() monotime.Time {
 	k := &c.keepalive
-	quiet := min(k.lastSent, k.lastHeard).Add(c.timing.Ping)
-	if grid := c.timing.Ping / pingSlots; c.side == Server && grid > 0 {
+	every, since := c.pingEvery(), min(k.lastSent, k.lastHeard)
+	if c.relaxed() {
+		since = k.lastHeard
+	}
+	quiet := since.Add(every)
+	if grid := every / pingSlots; c.side == Server && grid > 0 {
 		quiet = quiet.Add(-grid)
 		quiet -= quiet % monotime.Time(grid)
 	}
@@ -110,6 +114,16 @@ func (c *Conn) pingIn(now monotime.Time, mode protocol.Reliability) {
 	var buf [16]byte
 	p := wire.ConnectedPing{Time: c.secretTime(now)}
 	c.sendControl(now, p.Append(buf[:0]), mode, protocol.PriorityImmediate)
+}
+
+// ask makes the peer show that it lives.
+func (c *Conn) ask(now monotime.Time) {
+	if !c.relaxed() {
+		c.ping(now)
+		return
+	}
+	c.keepalive.lastPing = now
+	c.sendControl(now, []byte{byte(protocol.IDDetectLostConnections)}, protocol.Unreliable, protocol.PriorityImmediate)
 }
 
 // pinged handles a connected ping: it is answered in every state, since some
@@ -207,12 +221,24 @@ func (c *Conn) fire(now monotime.Time) {
 			return
 		}
 		if c.pingDue() <= now {
-			c.ping(now)
+			c.ask(now)
 		}
 		c.armPing()
+		c.putOff(now)
 	}
 	if c.timers.due(timerClose, now) {
 		c.closeExpired(now)
+	}
+}
+
+// putOff moves what watches the peer to when it can matter now. Done with the pings it does not come up between
+// them, so that a server's idle connections are looked at at the few moments that they have in common.
+func (c *Conn) putOff(now monotime.Time) {
+	if at := c.keepalive.lastHeard.Add(c.timing.Idle); at > now && c.timers.armed(timerIdle) {
+		c.timers.set(timerIdle, at)
+	}
+	if c.timers.armed(timerUnacked) && c.timers.of(timerUnacked) > now {
+		c.progressing(now)
 	}
 }
 

@@ -103,24 +103,33 @@ func TestAnIdleConnectionLivesAndCostsLittle(t *testing.T) {
 
 // Only the server pings, and all its connections do so at the same moments.
 func TestTheServerPingsForBothSides(t *testing.T) {
-	p := connectedPair(t, nil)
+	p := connectedPair(t, func(client, server *Config) { // chosen, so that it holds for kin as well
+		client.Timing.Ping, server.Timing.Ping = defaultPing, defaultPing
+	})
 	p.run(time.Second)
 	var client, server Stats
 	p.client.Stats(&client)
 	p.server.Stats(&server)
 	pings := client.PingsSent
-	var moments []monotime.Time
-	for end := p.now.Add(time.Minute); p.step(end); {
-		if at := p.server.keepalive.lastPing; len(moments) == 0 || moments[len(moments)-1] != at {
-			moments = append(moments, at)
-		}
-	}
+	moments := p.asked(&p.server, time.Minute)
 	p.client.Stats(&client)
 	require.Equal(t, pings, client.PingsSent)
 	require.InDelta(t, 60/2.25, len(moments), 2)
 	for _, at := range moments[1:] {
 		require.Zero(t, at%monotime.Time(250*time.Millisecond), at)
 	}
+}
+
+// asked lets time pass, and returns when a node asked whether the other lives.
+func (p *pair) asked(n *node, d time.Duration) (moments []monotime.Time) {
+	last := n.keepalive.lastPing
+	for end := p.now.Add(d); p.step(end); {
+		if at := n.keepalive.lastPing; at != last {
+			moments = append(moments, at)
+			last = at
+		}
+	}
+	return moments
 }
 
 func TestAnIdleConnectionOutlivesHeavyLoss(t *testing.T) {

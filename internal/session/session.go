@@ -124,6 +124,7 @@ type Conn struct {
 	side         Side
 	state        State
 	version      byte
+	kin          uint8 // how long the peer bears silence, in units of kinUnit, kinForever for ever; 0: it is another implementation
 	doubt        doubt // whether a disconnect waits to be believed
 	connectedDue bool  // EventConnected was not taken yet
 	closedDue    bool  // EventClosed was not taken yet

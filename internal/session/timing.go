@@ -40,6 +40,8 @@ type Timing struct {
 	// Limits.ReceiveBuffer before the connection ends with ErrReceiveOverflow.
 	// Default 10 s. Off: the peer waits as long as it likes.
 	ReceiveStall time.Duration
+
+	usualPing bool // Ping is the default
 }
 
 const (
@@ -55,6 +57,7 @@ const (
 
 // Settle returns a copy of t with every zero replaced, and with what must be positive made so.
 func (t Timing) Settle() *Timing {
+	t.usualPing = t.Ping == 0
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration

@@ -11,6 +11,7 @@ func TestTimingDefaults(t *testing.T) {
 	require.Equal(t, Timing{
 		Handshake: 10 * time.Second, Idle: 10 * time.Second, Ping: 2500 * time.Millisecond, Unacked: time.Minute,
 		Drain: 5 * time.Second, Farewell: 2 * time.Second, Linger: 2500 * time.Millisecond, ReceiveStall: 10 * time.Second,
+		usualPing: true,
 	}, *Timing{}.Settle())
 
 	off := Timing{Handshake: -1, Idle: -1, Ping: -1, Unacked: -1, Drain: -1, Farewell: -1, Linger: -1, ReceiveStall: -1}

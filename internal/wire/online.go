@@ -94,8 +94,9 @@ type ConnectionRequestAccepted struct {
 	Client netip.AddrPort // as the server sees the client
 	Index  uint16         // of the client in the server's table; nobody uses it
 	// Internal is how many internal addresses the message holds: 10 in the
-	// original, 20 in Bedrock, anything elsewhere. Append writes unassigned ones.
+	// original, 20 in Bedrock, anything elsewhere. Append writes unassigned ones, but for Kin.
 	Internal    int
+	Kin         Kin
 	RequestTime int64 // the request's time
 	Time        int64 // of the server, echoed by NewIncomingConnection
 }
@@ -104,7 +105,7 @@ type ConnectionRequestAccepted struct {
 func (p *ConnectionRequestAccepted) Append(dst []byte) []byte {
 	dst = AppendAddr(append(dst, byte(protocol.IDConnectionRequestAccepted)), p.Client)
 	dst = binary.BigEndian.AppendUint16(dst, p.Index)
-	dst = appendUnassigned(dst, p.Internal)
+	dst = appendInternal(dst, p.Internal, kinServer, p.Kin)
 	dst = appendInt64(dst, p.RequestTime)
 	return appendInt64(dst, p.Time)
 }
@@ -131,6 +132,7 @@ func (p *ConnectionRequestAccepted) Parse(b []byte) error {
 		Time:        int64At(rest, middle+8),
 	}
 	p.Index, p.Internal = parseIndex(rest[:middle])
+	p.Kin = parseKin(rest[:middle], kinServer)
 	return nil
 }
 
@@ -152,7 +154,8 @@ func parseIndex(b []byte) (index uint16, internal int) {
 // NewIncomingConnection is the client's last message of the handshake (0x13).
 type NewIncomingConnection struct {
 	Server   netip.AddrPort // as the client knows the server; the zero AddrPort when unreadable
-	Internal int            // how many internal addresses Append writes, all unassigned; see ConnectionRequestAccepted
+	Internal int            // how many internal addresses there are; see ConnectionRequestAccepted
+	Kin      Kin
 	// HasTimes: the two times were there. Append always writes them.
 	HasTimes     bool
 	AcceptedTime int64 // the time of the ConnectionRequestAccepted
@@ -162,7 +165,7 @@ type NewIncomingConnection struct {
 // Append appends the message.
 func (p *NewIncomingConnection) Append(dst []byte) []byte {
 	dst = AppendAddr(append(dst, byte(protocol.IDNewIncomingConnection)), p.Server)
-	dst = appendUnassigned(dst, p.Internal)
+	dst = appendInternal(dst, p.Internal, kinClient, p.Kin)
 	dst = appendInt64(dst, p.AcceptedTime)
 	return appendInt64(dst, p.Time)
 }
@@ -188,5 +191,6 @@ func (p *NewIncomingConnection) Parse(b []byte) error {
 	p.HasTimes = true
 	p.AcceptedTime, p.Time = int64At(rest, middle), int64At(rest, middle+8)
 	p.Internal, _ = countAddrs(rest[:middle])
+	p.Kin = parseKin(rest[:middle], kinClient)
 	return nil
 }

@@ -1,0 +1,68 @@
+package session
+
+import (
+	"time"
+
+	"github.com/raknet-go/raknet/internal/wire"
+)
+
+// Two peers of this library know each other by the handshake, and so what they may expect of each other beyond
+// what every implementation does.
+//
+// To keep a connection alive on which nothing happens takes half as often then, and two datagrams instead of
+// four: a detect lost connections (0x04), whose acknowledgement is the answer, instead of a ping, its
+// acknowledgement, a pong and its acknowledgement. Only the server asks: what asks is a sign of life as good as
+// an answer. That holds as long as nothing is lost; then there are pings as for everybody.
+
+const (
+	// kinPings is how many times Timing.Ping kin may hear nothing before they ask, if that is the default: half of
+	// the default of Timing.Idle, as in the original engine. Others get a half of that because some of them
+	// give a silent peer up after 5 s.
+	kinPings = 2
+	// kinShare is the part of the time that the peer bears silence, one in kinShare, after which it is asked at the latest.
+	kinShare = 2
+	// kinLead is by what part of the time, one in kinLead, a client is later than its server, so that it asks only when the
+	// server does not.
+	kinLead = 4
+	// kinUnit is the unit of Conn.kin, which is rounded down but to one, and kinForever the most it can be.
+	kinUnit    = 500 * time.Millisecond
+	kinForever = 0xff
+)
+
+// kin is what the peer is told.
+func (t *Timing) kin() wire.Kin {
+	if t.Idle < 0 {
+		return wire.KinForever
+	}
+	return wire.Kin(min(max(t.Idle/wire.KinUnit, 1), time.Duration(wire.KinForever-1)))
+}
+
+// meetKin takes down what the peer said of itself.
+func (c *Conn) meetKin(k wire.Kin) {
+	if k == 0 {
+		return
+	}
+	c.eng.MeetKin()
+	c.kin = kinForever
+	if k != wire.KinForever {
+		c.kin = uint8(min(max(time.Duration(k)*wire.KinUnit/kinUnit, 1), kinForever-1))
+	}
+}
+
+// relaxed reports whether kin need not be asked in the way that is for everybody.
+func (c *Conn) relaxed() bool { return c.kin != 0 && c.timing.usualPing && !c.eng.Loses() }
+
+// pingEvery is how long the peer may be silent before it is asked whether it lives.
+func (c *Conn) pingEvery() time.Duration {
+	if !c.relaxed() {
+		return c.timing.Ping
+	}
+	every := kinPings * c.timing.Ping
+	if c.kin != kinForever {
+		every = min(every, time.Duration(c.kin)*kinUnit/kinShare)
+	}
+	if c.side == Client {
+		every += every / kinLead
+	}
+	return every
+}

@@ -1,0 +1,118 @@
+package session
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/wire"
+	"github.com/raknet-go/raknet/protocol"
+)
+
+// Two peers of this library know each other from the handshake on, and another implementation is not taken for one.
+func TestKinKnowEachOtherFromTheHandshakeOn(t *testing.T) {
+	p := connectedPair(t, func(client, server *Config) {
+		client.Timing.Idle, server.Timing.Idle = 4*time.Second, -1
+	})
+	require.EqualValues(t, kinForever, p.client.kin)
+	require.Equal(t, 4*time.Second, time.Duration(p.server.kin)*kinUnit)
+	require.Zero(t, connectedServer(t, Config{}).kin)
+	require.Zero(t, connectedClient(t, Config{}).kin)
+}
+
+func TestHowLongKinBearSilence(t *testing.T) {
+	for idle, want := range map[time.Duration]wire.Kin{
+		-1: wire.KinForever, time.Millisecond: 1, 10 * time.Second: 100, time.Hour: 36000, 1000 * time.Hour: wire.KinForever - 1,
+	} {
+		timing := Timing{Idle: idle}.Settle()
+		require.Equal(t, want, timing.kin(), idle)
+	}
+	var c Conn
+	for said, want := range map[wire.Kin]uint8{0: 0, 1: 1, 9: 1, 10: 2, 100: 20, 2000: kinForever - 1, wire.KinForever: kinForever} {
+		c.kin = 0
+		c.meetKin(said)
+		require.Equal(t, want, c.kin, said)
+	}
+}
+
+// An idle connection of kin takes two datagrams in four and a half seconds, which the server begins.
+func TestKinAskHalfAsOften(t *testing.T) {
+	p := connectedPair(t, nil)
+	p.run(time.Second)
+	before := p.client.sent + p.server.sent
+	var client, server Stats
+	moments := p.asked(&p.server, time.Minute)
+	require.InDelta(t, 60/4.5, len(moments), 2)
+	for _, at := range moments {
+		require.Zero(t, at%monotime.Time(500*time.Millisecond), at)
+	}
+	require.Equal(t, 2*len(moments), p.client.sent+p.server.sent-before)
+	p.client.Stats(&client)
+	p.server.Stats(&server)
+	require.Zero(t, server.PingsSent)
+	require.EqualValues(t, 1, client.PingsSent, "when it was connected")
+}
+
+// A client asks where its server does not.
+func TestAClientOfKinAsksLater(t *testing.T) {
+	p := connectedPair(t, func(_, server *Config) { server.Timing.Ping = -1 })
+	p.run(time.Second)
+	require.InDelta(t, 60/6.25, len(p.asked(&p.client, time.Minute)), 1)
+	require.Equal(t, Connected, p.server.State())
+}
+
+// An impatient peer is asked in time, and so is one whose own pings are frequent.
+func TestKinAreAskedBeforeTheyLosePatience(t *testing.T) {
+	p := connectedPair(t, func(client, _ *Config) { client.Timing.Idle = 2 * time.Second })
+	p.run(time.Second)
+	moments := p.asked(&p.server, time.Minute)
+	require.GreaterOrEqual(t, len(moments), 59)
+	require.Equal(t, Connected, p.client.State())
+	require.Equal(t, Connected, p.server.State())
+}
+
+// The first loss makes peers do what they do for everybody.
+func TestKinPingWhileThePathLoses(t *testing.T) {
+	p := connectedPair(t, nil)
+	p.run(time.Second)
+	p.path = func(Side, int, []byte) fate { return fate{drop: true} }
+	for len(p.asked(&p.server, 100*time.Millisecond)) == 0 {
+	}
+	var s Stats
+	p.server.Stats(&s)
+	require.Zero(t, s.PingsSent)
+	require.Len(t, p.asked(&p.server, 4*time.Second), 8, "every 500 ms")
+	p.server.Stats(&s)
+	require.EqualValues(t, 8, s.PingsSent)
+	p.path = nil
+	require.InDelta(t, 60/2.25, len(p.asked(&p.server, time.Minute)), 2)
+	require.Equal(t, Connected, p.client.State())
+}
+
+// A detect lost connections is acknowledged at once, and by nothing else.
+func TestADetectLostConnectionsIsAnsweredByItsAck(t *testing.T) {
+	r := connectedServer(t, Config{})
+	r.after(time.Second)
+	r.forget()
+	for range 30 {
+		r.send(protocol.Unreliable, []byte{byte(protocol.IDDetectLostConnections)})
+		require.Len(t, r.acked, 1)
+		require.Empty(t, r.frames)
+		r.forget()
+	}
+}
+
+// Between the moments at which peers are asked nothing has to be done.
+func TestAnIdleConnectionIsLookedAtWithItsPingsOnly(t *testing.T) {
+	p := connectedPair(t, nil)
+	p.run(20 * time.Second)
+	looks := map[monotime.Time]bool{}
+	for end := p.now.Add(5 * time.Minute); p.now < end; {
+		at := p.server.Deadline()
+		looks[at] = true
+		p.run(at.Sub(p.now) + time.Nanosecond)
+	}
+	require.Less(t, len(looks), 3*67+10, "the ask, its answer and a look whether that came")
+}
