@@ -78,7 +78,8 @@ type Timeouts struct {
 	Idle time.Duration
 	// Ping is how long nothing that asks for an answer may leave before a ping does.
 	// Pings measure the round trip and keep address translators open. At most a
-	// quarter of Idle. Default 2.5 seconds. Negative: never, so that only traffic or Idle
+	// quarter of Idle. Default 2.5 seconds, and twice that to another peer of this package while
+	// the path loses nothing. Negative: never, so that only traffic or Idle
 	// shows that the peer is gone.
 	Ping time.Duration
 	// Unacknowledged is how long one reliable message may wait for its acknowledgement from

@@ -14,7 +14,8 @@ type Timing struct {
 	// Ping is how long nothing that asks for an acknowledgement may leave before a
 	// connected ping does. Default 2.5 s: a quarter of Idle, so that three
 	// chances for an answer pass before probing begins to matter, and half of the
-	// 5 s after which go-raknet gives a silent peer up. Capped at a quarter of Idle.
+	// 5 s after which go-raknet gives a silent peer up. Capped at a quarter of Idle. The default is
+	// longer for kin, see kin.go.
 	// Off: no pings are sent, so that only traffic or Idle shows a dead peer.
 	Ping time.Duration
 	// Unacked is how long one reliable frame may wait for its acknowledgement from a
