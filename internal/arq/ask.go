@@ -54,6 +54,9 @@ func (m *Message) First() byte {
 // Loses reports whether the path is seen to lose datagrams, or was until lately.
 func (e *Engine) Loses() bool { return e.repeats.loss > repeatLevels[0] }
 
+// Full reports whether the application was behind by Limits.ReceiveBuffer when it was last told of.
+func (e *Engine) Full() bool { return e.unread >= e.limits.ReceiveBuffer }
+
 // Settle moves the message out of a receive buffer that is much larger than it, for
 // holders that keep it longer than the datagrams around it: a peer must not pin
 // many times the memory that it is charged for.

@@ -61,25 +61,40 @@ func (d *debt) pay(e *Endpoint) {
 	e.tx.flush(leadBatches)
 }
 
-// starts tells a connection, before the first datagram of a batch, whether its ACKs may be held. c.mu is held.
-func (d *debt) starts(c *Conn) { c.sess.HoldAcks(d.how) }
+// starts tells a connection, before the first datagram of a batch, whether its ACKs may be held: those of the
+// first in a batch may. c.mu is held.
+func (d *debt) starts(c *Conn, first bool) {
+	how := arq.HoldNot
+	if first {
+		how = d.how
+	}
+	c.sess.HoldAcks(how)
+}
 
-// note takes down what the batch brought that was just processed: so many bytes for the connection c, nil if
-// it was not one.
-func (d *debt) note(e *Endpoint, now monotime.Time, c *Conn, bytes int) {
-	gap := now.Sub(d.at)
+// note takes down what the batch brought that was just processed: so many bytes, the first of them for the
+// connection c, nil if they were for none, and whether all were.
+func (d *debt) note(e *Endpoint, now monotime.Time, c *Conn, all bool, bytes int) {
+	gap, how := now.Sub(d.at), d.how
 	d.at = now
 	if d.owed && gap > debtGap {
 		d.doubt = debtDoubt // who sends seems to have waited for it
 	}
+	if d.to != nil && d.to != c {
+		d.pay(e) // its sender must not wait because somebody else's batch came
+	}
 	d.to, d.owed = nil, false
-	if d.how != arq.HoldNot && c != nil {
+	if how != arq.HoldNot && c != nil {
 		c.mu.Lock()
 		owed := c.sess.AckOwed()
 		c.mu.Unlock()
-		if d.owed = owed && d.how == arq.HoldByTime; owed && d.how == arq.HoldByLooking {
-			d.to = c
+		if d.owed = owed && how == arq.HoldByTime; owed && how == arq.HoldByLooking {
+			if d.to = c; !all {
+				d.pay(e)
+			}
 		}
+	}
+	if !all {
+		c = nil
 	}
 	d.doubt = max(d.doubt-1, 0)
 	if d.row = min(d.row+1, debtRow); gap > debtGap || c == nil {

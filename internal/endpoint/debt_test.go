@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"net"
 	"net/netip"
 	"testing"
 	"time"
@@ -95,6 +96,41 @@ func TestWhatIsHeldIsPaidSoon(t *testing.T) {
 			}
 		}
 		t.Fatal("who waits for each ACK is kept waiting for ever")
+	})
+}
+
+// What is held is paid at once when what comes next is somebody else's: of a sender who has less under way than is
+// held, and a stranger who keeps coming, the first must not wait for long.
+func TestWhatIsHeldIsPaidWhenAStrangerComes(t *testing.T) {
+	indebted(t, true, func(r *rig, s *askedSocket, client, server *Conn) {
+		stranger, err := r.net.Listen(netip.MustParseAddrPort("10.9.9.9:9"))
+		require.NoError(t, err)
+		defer stranger.Close()
+		stop := make(chan struct{})
+		defer close(stop)
+		go func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(50 * time.Microsecond):
+					_, _ = stranger.WriteTo([]byte("knock"), net.UDPAddrFromAddrPort(r.at.AddrPort))
+				}
+			}
+		}()
+		transfer(t, client, server, 1000)
+		_ = server.SetReadDeadline(time.Time{})
+		for range 100 {
+			for range 40 {
+				_, err := client.Write(message(1000, 0xfe))
+				require.NoError(t, err)
+			}
+			time.Sleep(2 * time.Millisecond) // less than a lone datagram waits
+			require.Zero(t, client.heldBytes(), "an ACK is missing")
+			for server.Stats().ReceiveQueueMessages > 0 {
+				r.read(server)
+			}
+		}
 	})
 }
 

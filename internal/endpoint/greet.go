@@ -109,6 +109,9 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 		case standingAlive:
 			e.refuse(s, protocol.IDAlreadyConnected)
 			return
+		case standingAsked:
+			e.drop(now, offline.DropAsked, s.client, s.data)
+			return
 		}
 	} else if g, ok := e.table.guests[s.from.AddrPort]; ok && g.guid == out.GUID && !g.over(e, now) {
 		e.reply2(s, int(g.mtu)) // the same
@@ -186,6 +189,7 @@ type standing uint8
 const (
 	standingAlive   standing = iota // it lives, and the request is turned down
 	standingAgain                   // it is the request's own, repeated
+	standingAsked                   // it is asked whether it lives, and the request's repetition will tell
 	standingForlorn                 // it gives way
 )
 
@@ -194,7 +198,18 @@ const (
 // does a request that proves nothing, while the connection has not found its peer dead itself.
 func (c *Conn) standing(now monotime.Time, guid int64, proven bool) standing {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	s := c.stands(now, guid, proven)
+	w := work(0)
+	if s == standingAsked {
+		w = c.transmit(now, c.ep.stepBudget, false)
+	}
+	c.mu.Unlock()
+	c.after(w)
+	return s
+}
+
+// stands is standing with c.mu held, which leaves it to the caller to send.
+func (c *Conn) stands(now monotime.Time, guid int64, proven bool) standing {
 	switch c.sess.State() {
 	case session.Handshaking:
 		if guid == c.sess.PeerGUID() {
@@ -203,6 +218,9 @@ func (c *Conn) standing(now monotime.Time, guid int64, proven bool) standing {
 	case session.Connected:
 		if !proven || now.Sub(c.sess.LastHeard()) < restartSilence {
 			return standingAlive
+		}
+		if !c.sess.Forlorn(now) {
+			return standingAsked
 		}
 	}
 	return standingForlorn

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/raknet-go/raknet/internal/netsim"
+	"github.com/raknet-go/raknet/internal/offline"
 	"github.com/raknet-go/raknet/internal/session"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
@@ -98,13 +99,19 @@ func TestAPeerThatStartsAnewReplacesItsSilentConnection(t *testing.T) {
 	bubble(t, func(r *rig) {
 		client, server := r.dial("10.0.0.2:1")
 		at := client.Endpoint()
+		time.Sleep(time.Second)
 		t.Log("# the process dies without a word and its successor has the same port")
 		at.sock.Close()
 		time.Sleep(time.Second)
 		s := r.stray("10.0.0.2:1")
 		require.Equal(t, byte(protocol.IDAlreadyConnected), s.knock(8, 1)[0][0], "silent for too short a time")
 		require.NoError(t, server.Cause())
-		time.Sleep(3 * time.Second)
+		time.Sleep(1200 * time.Millisecond)
+		t.Log("# a peer of this library may be silent for so long: it is asked first")
+		require.Nil(t, s.knock(8, 1)[0])
+		require.EqualValues(t, 1, r.server.Stats().Dropped[offline.DropAsked.String()])
+		require.NoError(t, server.Cause())
+		time.Sleep(time.Second)
 		require.Equal(t, byte(protocol.IDOpenConnectionReply2), s.knock(8, 1)[0][0])
 		require.ErrorIs(t, server.Cause(), ErrReplaced)
 		_, err := server.ReadPacket()
@@ -113,6 +120,28 @@ func TestAPeerThatStartsAnewReplacesItsSilentConnection(t *testing.T) {
 		t.Log("# another start during the handshake")
 		require.Equal(t, byte(protocol.IDOpenConnectionReply2), s.knock(9, 1)[0][0])
 		require.Equal(t, 1, r.server.Stats().HalfOpen)
+	})
+}
+
+// An idle peer of this library answers, and stays, whoever comes from its address.
+func TestAnIdlePeerIsNotReplaced(t *testing.T) {
+	bubble(t, func(r *rig) {
+		client, server := r.dial("10.0.0.2:1")
+		time.Sleep(time.Minute)
+		asked := 0
+		for range 200 {
+			time.Sleep(370 * time.Millisecond)
+			switch server.standing(r.server.clock.Now(), 8, true) {
+			case standingForlorn:
+				t.Fatal("taken for dead")
+			case standingAsked:
+				asked++
+			}
+			r.server.tx.flush(leadBatches)
+		}
+		require.NotZero(t, asked)
+		require.NoError(t, server.Cause())
+		require.NoError(t, client.Cause())
 	})
 }
 

@@ -97,7 +97,8 @@ const (
 	acceptPatience = 10 * time.Second
 	// restartSilence is how long a connection must have been silent before a request
 	// from its address, proven by a cookie, replaces it: the peer was restarted. Shorter
-	// than what users wait for and longer than the gaps of a live one, which pings.
+	// than what users wait for and longer than the gaps of a live one, which pings. Kin may be silent for
+	// longer, and are asked first: see session.Conn.Forlorn.
 	restartSilence = 3 * time.Second
 
 	// maxReceipts bounds the outstanding receipts of one connection. Reliable messages

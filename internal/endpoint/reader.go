@@ -198,7 +198,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 			runLength++
 			if !c.dirty {
 				c.dirty, c.taken = true, 0
-				e.debt.starts(c)
+				e.debt.starts(c, len(r.dirty) == 0)
 				r.dirty = append(r.dirty, c)
 			}
 			if overrun {
@@ -217,9 +217,10 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	}
 	e.rush.count(now, bytes, r.dirty)
 	e.meet(now, r.strangers)
-	var one *Conn
-	if len(r.dirty) == 1 {
-		one = r.dirty[0]
+	var first *Conn
+	all := len(r.dirty) == 1
+	if len(r.dirty) > 0 {
+		first = r.dirty[0]
 	}
 	for i, c := range r.dirty {
 		c.dirty = false
@@ -232,7 +233,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	if solo != nil {
 		solo.carry()
 	}
-	e.debt.note(e, now, one, bytes)
+	e.debt.note(e, now, first, all, bytes)
 	e.table.settle(e) // what the batch brought about
 	clear(r.strangers)
 	r.strangers, r.dirty, r.last = r.strangers[:0], r.dirty[:0], nil

@@ -31,6 +31,7 @@ const (
 	DropRaw                           // given to the application's function for other protocols, which has no answer
 	DropOverload                      // beyond the share of strangers while connections wait
 	DropQueueFull                     // its answer found the send queue full
+	DropAsked                         // request 2 from the address of a connection that was silent, which is asked first
 
 	// DropReasons is the number of reasons, for arrays of counters.
 	DropReasons = int(iota)
@@ -39,7 +40,7 @@ const (
 var dropNames = [DropReasons]string{
 	"none", "empty", "unknown", "no session", "client bound", "out of band", "truncated", "magic", "no guid",
 	"small mtu", "no cookie", "cookie", "challenge", "address", "no room", "rate limited", "blocked", "refused",
-	"proxy", "raw", "overload", "send queue full",
+	"proxy", "raw", "overload", "send queue full", "asked first",
 }
 
 // String names the reason in lower case, fit for a counter's label.

@@ -117,6 +117,31 @@ func TestMessagesOfOneDatagramAreReadInOrderWhicheverWay(t *testing.T) {
 	}
 }
 
+// An application that reads a part of what came together has made room: the clock on one that does not read
+// stops, and the peer is heard again.
+func TestReadingAPartOfADatagramMakesRoom(t *testing.T) {
+	r := connectedServer(t, Config{ARQ: arq.Config{Limits: arq.Limits{ReceiveBuffer: 3000}}})
+	for range 2 {
+		data := wire.AppendDatagramHeader(nil, wire.FrameSetID, r.number)
+		r.number++
+		for range 13 {
+			data = r.frame(data, protocol.ReliableOrdered, append([]byte{0xfe}, make([]byte, 99)...))
+		}
+		b := poolRead(data)
+		r.Receive(r.now, b, b.Bytes())
+		b.Release()
+	}
+	require.True(t, r.timers.armed(timerStall))
+	var room [100]byte
+	for r.Unread() >= 3000 {
+		_, ok := r.Read(room[:])
+		require.True(t, ok)
+	}
+	require.NotZero(t, r.inbox.ring[r.inbox.head&uint32(len(r.inbox.ring)-1)].Run()%13, "in the middle of one")
+	require.False(t, r.timers.armed(timerStall))
+	require.False(t, r.eng.Full())
+}
+
 func TestInboxGivesABurstsMemoryBack(t *testing.T) {
 	var q inbox
 	q.push(&arq.Delivery{})

@@ -13,7 +13,7 @@ const (
 	// probesPerPing is how many times faster pings leave once the peer has been
 	// silent for Timing.Ping: with the defaults every 500 ms, fifteen before
 	// Timing.Idle, so that a path which loses 40 % each way still shows life in all
-	// but one of a thousand silences.
+	// but one of a thousand silences. On the first loss between kin it is ten.
 	probesPerPing = 5
 	// pingSlots is how many moments in Timing.Ping the pings of a server's connections share.
 	// Arbitrary: fewer would save more, and bring more answers at once than the least of
@@ -48,6 +48,7 @@ type keepalive struct {
 	pongsSent    uint32
 	pongsHeld    uint32
 	nextPing     uint8  // slot in pings
+	asks         uint8  // of kin that were no pings, since the last that was
 	seenAt       uint16 // when a datagram came whose number was near the one before, see strange.go
 }
 
@@ -118,11 +119,13 @@ func (c *Conn) pingIn(now monotime.Time, mode protocol.Reliability) {
 
 // ask makes the peer show that it lives.
 func (c *Conn) ask(now monotime.Time) {
-	if !c.relaxed() {
+	k := &c.keepalive
+	if k.asks++; !c.relaxed() || k.asks == kinPingEach {
+		k.asks = 0
 		c.ping(now)
 		return
 	}
-	c.keepalive.lastPing = now
+	k.lastPing = now
 	c.sendControl(now, []byte{byte(protocol.IDDetectLostConnections)}, protocol.Unreliable, protocol.PriorityImmediate)
 }
 
@@ -224,7 +227,10 @@ func (c *Conn) fire(now monotime.Time) {
 			c.ask(now)
 		}
 		c.armPing()
-		c.putOff(now)
+		if !c.putOff(now) {
+			c.finish(now, ErrStalled, true)
+			return
+		}
 	}
 	if c.timers.due(timerClose, now) {
 		c.closeExpired(now)
@@ -232,14 +238,12 @@ func (c *Conn) fire(now monotime.Time) {
 }
 
 // putOff moves what watches the peer to when it can matter now. Done with the pings it does not come up between
-// them, so that a server's idle connections are looked at at the few moments that they have in common.
-func (c *Conn) putOff(now monotime.Time) {
+// them, so that a server's idle connections are looked at at the few moments that they have in common. False: the peer acknowledges nothing.
+func (c *Conn) putOff(now monotime.Time) bool {
 	if at := c.keepalive.lastHeard.Add(c.timing.Idle); at > now && c.timers.armed(timerIdle) {
 		c.timers.set(timerIdle, at)
 	}
-	if c.timers.armed(timerUnacked) && c.timers.of(timerUnacked) > now {
-		c.progressing(now)
-	}
+	return !c.timers.armed(timerUnacked) || c.progressing(now)
 }
 
 // progressing looks whether the peer acknowledges the reliable data it is sent:

@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/wire"
 )
 
@@ -21,6 +22,11 @@ const (
 	kinPings = 2
 	// kinShare is the part of the time that the peer bears silence, one in kinShare, after which it is asked at the latest.
 	kinShare = 2
+	// kinGrace is how long kin have to answer, beside a round trip, when somebody else comes from their address. Less than
+	// what a client waits until it repeats a request for the second time.
+	kinGrace = 400 * time.Millisecond
+	// kinPingEach is how many asks make a ping: it measures the round trip for both sides. Arbitrary.
+	kinPingEach = 8
 	// kinLead is by what part of the time, one in kinLead, a client is later than its server, so that it asks only when the
 	// server does not.
 	kinLead = 4
@@ -49,8 +55,35 @@ func (c *Conn) meetKin(k wire.Kin) {
 	}
 }
 
-// relaxed reports whether kin need not be asked in the way that is for everybody.
-func (c *Conn) relaxed() bool { return c.kin != 0 && c.timing.usualPing && !c.eng.Loses() }
+// relaxed reports whether kin need not be asked in the way that is for everybody: who refuses what comes does not
+// acknowledge it, and so gives no sign of life by that.
+func (c *Conn) relaxed() bool {
+	return c.kin != 0 && c.timing.usualPing && !c.eng.Loses() && !c.eng.Full()
+}
+
+// hasten pulls the next ping to where it is for everybody, when that has come to hold for kin.
+func (c *Conn) hasten() {
+	if c.kin == 0 || c.relaxed() || !c.timers.armed(timerPing) {
+		return
+	}
+	if at := c.pingDue(); at < c.timers.of(timerPing) {
+		c.timers.set(timerPing, at)
+	}
+}
+
+// Forlorn reports whether a peer that has been silent for longer than others may be is dead, as far as anybody
+// can tell. Kin are asked: who is not forlorn then has to be looked at again after kinGrace, and Transmit has something to send.
+func (c *Conn) Forlorn(now monotime.Time) bool {
+	k := &c.keepalive
+	switch {
+	case !c.relaxed():
+		return true
+	case k.lastPing > k.lastHeard:
+		return now.Sub(k.lastPing) >= kinGrace+c.eng.RTT()
+	}
+	c.ask(now)
+	return false
+}
 
 // pingEvery is how long the peer may be silent before it is asked whether it lives.
 func (c *Conn) pingEvery() time.Duration {

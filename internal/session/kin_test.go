@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/raknet-go/raknet/internal/arq"
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
@@ -48,10 +49,10 @@ func TestKinAskHalfAsOften(t *testing.T) {
 	for _, at := range moments {
 		require.Zero(t, at%monotime.Time(500*time.Millisecond), at)
 	}
-	require.Equal(t, 2*len(moments), p.client.sent+p.server.sent-before)
 	p.client.Stats(&client)
 	p.server.Stats(&server)
-	require.Zero(t, server.PingsSent)
+	require.EqualValues(t, 1, server.PingsSent, "one ask in eight measures the round trip")
+	require.Equal(t, 2*len(moments)+2, p.client.sent+p.server.sent-before)
 	require.EqualValues(t, 1, client.PingsSent, "when it was connected")
 }
 
@@ -89,6 +90,52 @@ func TestKinPingWhileThePathLoses(t *testing.T) {
 	p.path = nil
 	require.InDelta(t, 60/2.25, len(p.asked(&p.server, time.Minute)), 2)
 	require.Equal(t, Connected, p.client.State())
+}
+
+// Who refuses what comes does not acknowledge it: so it pings as for everybody, and stays alive.
+func TestAKinThatRefusesPings(t *testing.T) {
+	p := connectedPair(t, func(_, server *Config) {
+		server.Timing.ReceiveStall, server.ARQ.Limits.ReceiveBuffer = -1, 1000
+	})
+	p.server.deaf = true
+	p.run(time.Second)
+	for range 10 {
+		require.NoError(t, p.client.Send(p.now, &arq.Message{Payload: append([]byte{0xfe}, make([]byte, 999)...), Reliability: protocol.Reliable}))
+	}
+	p.client.settle()
+	p.run(time.Second)
+	require.False(t, p.server.relaxed())
+	require.InDelta(t, 60/2.25, len(p.asked(&p.server, time.Minute)), 2)
+	require.Equal(t, Connected, p.client.State())
+	require.Equal(t, Connected, p.server.State())
+}
+
+// Kin that are silent for longer than others may be are asked before they are taken for dead.
+func TestKinAreAskedBeforeTheyAreForlorn(t *testing.T) {
+	p := connectedPair(t, nil)
+	p.run(time.Second)
+	for p.now.Sub(p.server.LastHeard()) < 3*time.Second {
+		p.run(100 * time.Millisecond)
+	}
+	require.False(t, p.server.Forlorn(p.now), "it is asked")
+	p.server.settle()
+	p.run(kinGrace)
+	require.Less(t, p.now.Sub(p.server.LastHeard()), kinGrace, "and answers")
+	require.Equal(t, Connected, p.client.State())
+
+	t.Log("# who does not answer is dead")
+	p.path = func(Side, int, []byte) fate { return fate{drop: true} }
+	p.run(3 * time.Second)
+	require.False(t, p.server.Forlorn(p.now))
+	p.server.settle()
+	p.run(kinGrace / 2)
+	p.run(kinGrace)
+	require.True(t, p.server.Forlorn(p.now))
+
+	t.Log("# as others are without a question")
+	r := connectedServer(t, Config{})
+	r.after(3 * time.Second)
+	require.True(t, r.Forlorn(r.now))
 }
 
 // A detect lost connections is acknowledged at once, and by nothing else.

@@ -198,6 +198,7 @@ func (c *Conn) Receive(now monotime.Time, b *pool.Buffer, data []byte) arq.Verdi
 			return v
 		}
 	}
+	c.hasten()
 	c.closeStep(now)
 	return v
 }
@@ -211,6 +212,7 @@ func (c *Conn) Advance(now monotime.Time) {
 	c.forgiveStall(now)
 	c.eng.Advance(now)
 	c.collect(now)
+	c.hasten()
 	if c.eng.Broken() && c.state < Closed {
 		c.finish(now, ErrIncomplete, true)
 	}
@@ -345,7 +347,7 @@ func (c *Conn) Read(p []byte) (int, bool) {
 		return 0, false
 	}
 	n, last, ok := c.inbox.read(p)
-	if last {
+	if last || ok && c.eng.Full() { // every message may be the one that makes room
 		c.unreadChanged(c.now)
 	}
 	return n, ok

@@ -75,8 +75,12 @@ func (r *receiver) receive(fd uintptr) bool {
 			return true
 		}
 	}
+	filled := r.filled
 	if r.tryReceive(fd); r.n == 0 && r.errno == 0 {
 		if r.glance != 0 {
+			if filled && r.vigil.on.Load() && r.vigil.glance(fd, r.glance) {
+				r.tryReceive(fd) // the last call happened to take all that there was, and this one has waited, too
+			}
 			return true
 		}
 		Release(r.in)

@@ -125,8 +125,15 @@ func TestAGlanceIsAShortWait(t *testing.T) {
 		require.Equal(t, 1, n)
 		require.Equal(t, "a", string(w.in[0].Bytes()))
 	}
+	t.Log("# it waits as well when the read before happened to take all there was")
+	w.p.(*batch).r.filled = true
+	began := time.Now()
+	n, err := w.p.Glance(w.in, time.Millisecond)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.GreaterOrEqual(t, time.Since(began), time.Millisecond)
 	require.NoError(t, w.p.SetReadDeadline(time.Unix(1, 0)))
-	_, err := w.p.Glance(w.in, time.Minute)
+	_, err = w.p.Glance(w.in, time.Minute)
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
 	require.NoError(t, w.p.Close())
 	_, err = w.p.Glance(w.in, time.Minute)
