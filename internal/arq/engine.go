@@ -59,7 +59,7 @@ func (c *Config) SendBuffer() int { return c.settled.SendBuffer }
 // Message is what Send takes.
 type Message struct {
 	// Payload is the message's bytes, borrowed during the call; or Fragments, made by
-	// Cut with the engine's MTU and the same Reliability, is. Send takes the fragments
+	// Cut with the engine's CutMTU and the same Reliability, is. Send takes the fragments
 	// if it succeeds.
 	Payload     []byte
 	Fragments   *Fragments
@@ -160,6 +160,7 @@ type Engine struct {
 	stalled   bool // the oldest frame keeps all fresh ones back: see reach
 	broken    bool
 	ackRides  bool // the frame set just sent takes the pending ACK along
+	breadth   breadth
 }
 
 // Init prepares e for a connection that starts now.
@@ -263,6 +264,7 @@ func (e *Engine) Rest(now monotime.Time) {
 	e.free, e.freeCount = nil, 0
 	e.queue.releaseSpares()
 	if e.Drained() {
+		e.restWide()
 		e.queue, e.sendRoom = nil, 0
 	}
 	if e.reasm.len() == 0 {
@@ -327,7 +329,7 @@ func (e *Engine) Send(now monotime.Time, m *Message) error {
 		return ErrMessageTooLarge
 	}
 	mode := m.Reliability.Wire()
-	split := size > MaxFrame(e.MTU())
+	split := m.Fragments != nil || size > MaxFrame(e.CutMTU())
 	if split {
 		mode = m.Reliability.Split().Wire()
 	}
@@ -414,9 +416,9 @@ func (e *Engine) packetFor(pr protocol.Priority, channel uint8, size int) *packe
 	if e.queue == nil {
 		e.queue = new(sendQueue)
 	}
-	p := e.queue.open(pr, channel, size, e.maxPayload())
-	if p == nil {
-		buf := e.buffer()
+	p := e.queue.level[pr].flow(channel).tail
+	if p == nil || p.buf.N+size > e.roomOf(p.buf) {
+		buf := e.buffer(size, pr)
 		buf.N = wire.DatagramHeaderSize
 		p = e.newPacket(buf, pr)
 		e.queue.pushFresh(p, channel)
@@ -428,9 +430,9 @@ func (e *Engine) packetFor(pr protocol.Priority, channel uint8, size int) *packe
 func (e *Engine) sendSplit(f *wire.Frame, m *Message) {
 	cut := m.Fragments
 	if cut == nil {
-		cut = Cut(m.Payload, e.MTU(), m.Reliability)
+		cut = Cut(m.Payload, e.CutMTU(), m.Reliability)
 	}
-	if cut.mtu != e.MTU() || cut.mode != f.Reliability {
+	if cut.mtu != e.MTU() && cut.mtu != WideMTU || cut.mode != f.Reliability {
 		panic("arq: fragments were cut for another MTU or mode")
 	}
 	f.Split, f.SplitCount, f.SplitID = true, uint32(len(cut.bufs)), e.nextSplit

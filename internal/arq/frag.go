@@ -24,11 +24,16 @@ func MaxFrame(mtu int) int { return mtu - protocol.FragmentOverhead }
 func Cut(payload []byte, mtu int, r protocol.Reliability) *Fragments {
 	mode := r.Split().Wire()
 	per := MaxFrame(mtu)
+	if mtu == WideMTU {
+		// Of one length, nearly: the system takes those as one. Others may count on fragments that are full.
+		parts := (len(payload) + per - 1) / per
+		per = (len(payload) + parts - 1) / parts
+	}
 	at := wire.DatagramHeaderSize + wire.FrameHeaderSize(mode, true)
 	f := &Fragments{bufs: make([]*pool.Buffer, 0, (len(payload)+per-1)/per), size: len(payload), mtu: mtu, mode: mode}
 	for len(payload) > 0 {
-		b := pool.Get(mtu)
-		n := copy(b.B[at:at+per], payload)
+		b := pool.Get(min(mtu, max(pool.ClassDatagram, at+len(payload))))
+		n := copy(b.B[at:min(at+per, len(b.B))], payload)
 		b.N = at + n
 		payload = payload[n:]
 		f.bufs = append(f.bufs, b)

@@ -16,7 +16,7 @@ func (e *Engine) Join(payload []byte, channel uint8, pr protocol.Priority) bool 
 		return false
 	}
 	p, size := q.filling, orderedHeader+len(payload)
-	if p.priority != pr || q.channel != channel || p.flow.tail != p || p.buf.N+size > e.maxPayload() || e.held+size > e.limits.SendBuffer {
+	if p.priority != pr || q.channel != channel || p.flow.tail != p || p.buf.N+size > e.roomOf(p.buf) || e.held+size > e.limits.SendBuffer {
 		return false
 	}
 	p.appendOrdered(payload, channel, e.channel(channel))

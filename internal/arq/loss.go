@@ -101,10 +101,11 @@ func (e *Engine) detectLosses(now monotime.Time) {
 			e.loss.lossAt = min(e.loss.lossAt, due)
 			continue
 		}
-		e.lose(n, d)
-		e.traceLost(now, n, d, false)
-		sample.Bytes += int(d.size)
-		sample.Newest = n
+		if e.lose(n, d) {
+			e.traceLost(now, n, d, false)
+			sample.Bytes += int(d.size)
+			sample.Newest = n
+		}
 	}
 	if sample.Newest < 0 {
 		return
@@ -119,11 +120,17 @@ func (e *Engine) detectLosses(now monotime.Time) {
 }
 
 // lose gives up one datagram: what it carried is queued again, unless it is already
-// on its way in a later one.
-func (e *Engine) lose(n int64, d *sentDatagram) {
+// on its way in a later one. It reports whether that says something about the path's load.
+func (e *Engine) lose(n int64, d *sentDatagram) bool {
 	d.state = sentLost
 	e.sent.out--
 	e.inFlight -= int(d.size)
+	if p := d.carried(); p != nil && p.isSounding() {
+		e.reportReceipt(p.messages[0], false)
+		e.freePacket(p)
+		d.state, d.packet = sentAcked, nil // it is settled
+		return false
+	}
 	e.trouble().DatagramsLost++
 	e.loss.episode.add(n, e.sent.next)
 	e.repeats.sawVerdict(true)
@@ -136,20 +143,21 @@ func (e *Engine) lose(n int64, d *sentDatagram) {
 	}
 	p := d.carried()
 	if p == nil || p.number != n || p.place != nowhere {
-		return
+		return true
 	}
 	if p.reliable == 0 {
 		for _, m := range p.messages {
 			e.reportReceipt(m, false)
 		}
 		e.freePacket(p)
-		return
+		return true
 	}
 	before := p.buf.N
 	if e.stripUnreliable(p) > 0 {
 		e.charge(p, p.buf.N-before)
 	}
 	e.queue.pushLost(p)
+	return true
 }
 
 // armTimeout sets the retransmission timer from the latest departure or progress.
@@ -173,10 +181,10 @@ func (e *Engine) onTimeout(now monotime.Time) {
 		e.armTimeout(now)
 		return
 	}
+	e.narrowed()
 	sample := LossSample{Newest: -1, Next: e.sent.next, Timeout: true}
 	for n := e.sent.base; n < e.sent.next; n++ {
-		if d := e.sent.at(n); d.state == sentOut {
-			e.lose(n, d)
+		if d := e.sent.at(n); d.state == sentOut && e.lose(n, d) {
 			e.traceLost(now, n, d, true)
 			sample.Bytes += int(d.size)
 			sample.Newest = n

@@ -52,6 +52,7 @@ type message struct {
 	started    bool // a fragment has left
 	unreliable bool
 	reported   bool
+	sounding   bool // it asks whether a wide datagram arrives
 }
 
 // packetList is a queue of packets linked through next and prev.
@@ -114,12 +115,20 @@ func (e *Engine) newPacket(buf *pool.Buffer, pr protocol.Priority) *packet {
 // They cost 600 KB at most, of which a transfer that is ahead has use for all, until the connection rests.
 const maxSpares = 384
 
-// buffer returns a buffer for a datagram. There is a queue.
-func (e *Engine) buffer() *pool.Buffer {
+// maxWideSpares is the same for wide ones.
+const maxWideSpares = maxSpares * pool.ClassDatagram / pool.ClassWide
+
+// buffer returns a buffer for a datagram that begins with so many bytes of frames, and may be wide if they can wait
+// for others. There is a queue.
+func (e *Engine) buffer(size int, pr protocol.Priority) *pool.Buffer {
+	want := e.maxPayload()
+	if wire.DatagramHeaderSize+size > want || pr != protocol.PriorityImmediate && e.wide() && e.Flowing() {
+		want = pool.ClassWide
+	}
 	q := e.queue
 	n := len(q.spares)
-	if n == 0 {
-		return pool.Get(e.maxPayload())
+	if n == 0 || len(q.spares[n-1].B) < want {
+		return pool.Get(want)
 	}
 	b := q.spares[n-1]
 	q.spares = q.spares[:n-1]
@@ -130,7 +139,11 @@ func (e *Engine) buffer() *pool.Buffer {
 // acknowledged.
 func (e *Engine) spare(b *pool.Buffer) {
 	q := e.queue
-	if e.held < flowBytes || q == nil || len(q.spares) == maxSpares || len(b.B) != pool.ClassDatagram || b.Shared() {
+	keep, most := pool.ClassDatagram, maxSpares
+	if q != nil && q.wide {
+		keep, most = pool.ClassWide, maxWideSpares
+	}
+	if e.held < flowBytes || q == nil || len(q.spares) >= most || len(b.B) != keep || b.Shared() {
 		b.Release()
 		return
 	}

@@ -11,6 +11,10 @@ type ReceiptEvent struct {
 
 // reportReceipt queues what became of m, once.
 func (e *Engine) reportReceipt(m *message, acked bool) {
+	if m.sounding {
+		e.sounded(acked)
+		return
+	}
 	if m.receipt == 0 || m.reported {
 		return
 	}

@@ -21,6 +21,7 @@ type sendQueue struct {
 	channel uint8   // of that message
 
 	spares []*pool.Buffer // see Engine.spare
+	wide   bool           // the path takes wide datagrams
 }
 
 type sendLevel struct {
@@ -146,15 +147,6 @@ func (q *sendQueue) pushLost(p *packet) {
 // worth something, but not a walk over everything in flight. Arbitrary.
 const lostSortSteps = 64
 
-// open returns the last packet queued at a priority on a channel if size more bytes of
-// frames fit in it.
-func (q *sendQueue) open(pr protocol.Priority, channel uint8, size, limit int) *packet {
-	if p := q.level[pr].flow(channel).tail; p != nil && p.buf.N+size <= limit {
-		return p
-	}
-	return nil
-}
-
 // pick returns the packet that should leave next and is allowed to, or nil.
 func (e *Engine) pick(now monotime.Time) *packet {
 	var best *packet
@@ -169,7 +161,7 @@ func (e *Engine) pick(now monotime.Time) *packet {
 		}
 		p := l.lost.head
 		if p == nil && l.fresh > 0 {
-			p = e.pickFresh(now, l, e.maxPayload(), 0)
+			p = e.pickFresh(now, l, anySize, 0)
 		}
 		if p != nil {
 			best, pass = p, l.pass
@@ -178,12 +170,15 @@ func (e *Engine) pick(now monotime.Time) *packet {
 	return best
 }
 
+// anySize is more than a datagram has.
+const anySize = 1 << 16
+
 // pickFresh returns the packet of a level whose turn it is, of those that are allowed
 // to leave and have at most size bytes.
 func (e *Engine) pickFresh(now monotime.Time, l *sendLevel, size int, ahead uint16) (best *packet) {
 	for _, f := range l.flows {
 		p := e.freshHead(now, f)
-		if p != nil && p.tail && size == e.maxPayload() {
+		if p != nil && p.tail && size == anySize {
 			p = e.passTails(p, ahead)
 		}
 		if p != nil && p.buf.N <= size && (best == nil || p.before(best)) && e.mayStart(p, ahead) {
@@ -258,10 +253,11 @@ const minRoom = 16
 // time, as far as whole packets fit into the datagram and the window: messages of several channels that wait together
 // leave together.
 func (e *Engine) fill(now monotime.Time, p *packet) {
-	if e.queue.empty() || e.maxPayload()-p.buf.N < minRoom {
+	room := e.roomOf(p.buf)
+	if e.queue.empty() || room-p.buf.N < minRoom {
 		return
 	}
-	limit := min(e.maxPayload(), max(p.buf.N, e.cc.Window()-e.inFlight))
+	limit := min(room, max(p.buf.N, e.cc.Window()-e.inFlight))
 	for _, pr := range rank {
 		l := &e.queue.level[pr]
 		for l.fresh > 0 && limit-p.buf.N >= minRoom {

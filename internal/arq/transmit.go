@@ -85,6 +85,9 @@ func (e *Engine) next(now monotime.Time) *packet {
 			return p
 		}
 	}
+	if p := e.sounding(); p != nil {
+		return p
+	}
 	e.stalled = false
 	p := e.pick(now)
 	if p == nil && e.stalled {

@@ -11,7 +11,7 @@ import (
 )
 
 // loopback connects two endpoints over real sockets.
-func loopback(b *testing.B, change func(*Config)) (client, server *Conn) {
+func loopback(b testing.TB, change func(*Config)) (client, server *Conn) {
 	b.Helper()
 	ls, err := udp.Listen("127.0.0.1:0", udp.Options{})
 	if err != nil {

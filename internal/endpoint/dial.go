@@ -46,7 +46,7 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 	now := e.clock.Now()
 	c := newConn(e, now, to, &way{ready: make(chan struct{})}, &session.Config{
 		Side: session.Client, MTU: n.MTU, Version: n.Version, LocalGUID: e.cfg.GUID, PeerGUID: n.ServerGUID,
-		ARQ: arq.Config{RoundTrip: n.RoundTrip},
+		ARQ: arq.Config{RoundTrip: n.RoundTrip}, Near: cfg.MaxMTU == 0 && e.near(to),
 	})
 	over := c.isOver()
 	e.table.post(c) // before anything is sent that could be answered

@@ -231,6 +231,11 @@ func (e *Endpoint) bury(c *Conn) {
 	}
 }
 
+// near reports whether a peer is seen on this machine, and what it sends may be wide. A user who chose an MTU keeps it.
+func (e *Endpoint) near(p udp.Peer) bool {
+	return e.cfg.MaxMTU == 0 && p.AddrPort.Addr().IsLoopback() && udp.Longest(e.sock) >= arq.WideMTU
+}
+
 // maxMessage is the longest message that can be sent at an MTU.
 func (e *Endpoint) maxMessage(mtu int) int { return e.fragments * arq.MaxFrame(mtu) }
 

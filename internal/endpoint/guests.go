@@ -82,7 +82,7 @@ func (e *Endpoint) enter(now monotime.Time, from udp.Peer, local netip.Addr) *Co
 	}
 	cfg := session.Config{
 		Side: session.Server, MTU: int(g.mtu), Version: g.version, LocalGUID: e.cfg.GUID, PeerGUID: g.guid,
-		Unproven: e.cfg.NoCookies,
+		Unproven: e.cfg.NoCookies, Near: e.near(from),
 	}
 	if e.cfg.NoCookies {
 		cfg.Nonce = randomNonce()

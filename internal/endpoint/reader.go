@@ -184,6 +184,10 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 				}
 				c = e.enter(now, m.From, m.Local)
 			}
+			if len(data) > pool.ClassRead && (c == nil || !c.sess.Near()) {
+				e.drop(now, offline.DropTooLong, *client, data)
+				continue
+			}
 			if c == nil {
 				r.strangers = append(r.strangers, stranger{data, m.From, *client, m.Local})
 				continue

@@ -44,8 +44,13 @@ func (c *Conn) Send(ctx context.Context, payload []byte, o SendOptions) (*Receip
 		if len(payload) > c.ep.maxMessage(c.MTU()) {
 			return nil, session.ErrMessageTooLarge
 		}
-		// The copy is made before the lock is taken, so that nobody waits for it.
-		m.Fragments = arq.Cut(payload, c.MTU(), o.Reliability)
+		// The copy is made without the lock, so that nobody waits for it.
+		c.mu.Lock()
+		mtu := c.sess.CutMTU()
+		c.mu.Unlock()
+		if len(payload) > arq.MaxFrame(mtu) {
+			m.Fragments = arq.Cut(payload, mtu, o.Reliability)
+		}
 	}
 	var r *Receipt
 	if o.Reliability.WithReceipt() {
@@ -90,8 +95,8 @@ func (c *Conn) join(payload []byte, channel uint8, p protocol.Priority) bool {
 	return joined
 }
 
-// joinMost is the longest message for which that is looked at: of longer ones hardly two fit a datagram.
-const joinMost = 700
+// joinMost is the longest message for which that is looked at: of longer ones hardly two fit a datagram, but for wide ones.
+const joinMost = 2000
 
 // submit gives a message to the session and, unless others are about to, sends what
 // may leave. With behind set it only waits in line. c.mu is held.

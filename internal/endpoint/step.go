@@ -92,14 +92,15 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 	if pump {
 		room -= txQueue - pumpQueue
 	}
-	n, limit := 0, max(min(budget, room), 0)
-	for n < limit {
+	n, spent, limit := 0, 0, max(min(budget, room), 0)
+	for spent < limit {
 		b := c.sess.Transmit(now)
 		if b == nil {
 			break
 		}
 		bufs[n] = b
 		n++
+		spent += 1 + (b.N-1)/pool.ClassDatagram // a wide one is several
 	}
 	if n > 0 {
 		e.tx.push(bufs[:n], c.peer, c.way.local, nil)
@@ -110,7 +111,7 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 		return w
 	}
 	soonest, latest := now, monotime.Never
-	switch more := n >= limit; {
+	switch more := spent >= limit; {
 	case !more:
 		if n == 0 && c.advanced == now {
 			// Nothing is left to do now. A deadline that says otherwise would be the

@@ -32,6 +32,7 @@ const (
 	DropOverload                      // beyond the share of strangers while connections wait
 	DropQueueFull                     // its answer found the send queue full
 	DropAsked                         // request 2 from the address of a connection that was silent, which is asked first
+	DropTooLong                       // longer than any path through a network takes, and not of a peer on this machine
 
 	// DropReasons is the number of reasons, for arrays of counters.
 	DropReasons = int(iota)
@@ -40,7 +41,7 @@ const (
 var dropNames = [DropReasons]string{
 	"none", "empty", "unknown", "no session", "client bound", "out of band", "truncated", "magic", "no guid",
 	"small mtu", "no cookie", "cookie", "challenge", "address", "no room", "rate limited", "blocked", "refused",
-	"proxy", "raw", "overload", "send queue full", "asked first",
+	"proxy", "raw", "overload", "send queue full", "asked first", "too long",
 }
 
 // String names the reason in lower case, fit for a counter's label.

@@ -14,10 +14,11 @@ const (
 	ClassSmall    = 256       // ACK and NACK datagrams, control messages
 	ClassDatagram = 1536      // one datagram to send: at most MTU 1492 - 28, rounded up
 	ClassRead     = 2048      // one datagram to receive: some peers fill more than the MTU
+	ClassWide     = 8 * 1024  // one of those that peers of this library send each other on one machine
 	ClassBatch    = 64 * 1024 // a received batch, or a slab
 )
 
-var classes = [...]int{ClassSmall, ClassDatagram, ClassRead, ClassBatch}
+var classes = [...]int{ClassSmall, ClassDatagram, ClassRead, ClassWide, ClassBatch}
 
 var (
 	pools [len(classes)]sync.Pool

@@ -5,7 +5,7 @@ import "testing"
 func TestEveryRequestGetsTheSmallestClassThatHoldsIt(t *testing.T) {
 	for _, c := range []struct{ ask, want int }{
 		{0, ClassSmall}, {256, ClassSmall}, {257, ClassDatagram}, {1464, ClassDatagram},
-		{1537, ClassRead}, {2049, ClassBatch}, {65536, ClassBatch}, {65537, 65537},
+		{1537, ClassRead}, {2049, ClassWide}, {8193, ClassBatch}, {65536, ClassBatch}, {65537, 65537},
 	} {
 		before := InUse()
 		b := Get(c.ask)

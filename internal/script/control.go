@@ -60,10 +60,18 @@ func controlFields(b []byte) string {
 
 // showKin writes what the last address says to peers of this library, if it does.
 func showKin(k wire.Kin) string {
-	if k == 0 {
+	switch {
+	case k == (wire.Kin{}):
 		return ""
+	case k.Wide:
+		return fmt.Sprintf(" kin=%d wide=1", k.Patience)
 	}
-	return fmt.Sprintf(" kin=%d", k)
+	return fmt.Sprintf(" kin=%d", k.Patience)
+}
+
+// kin is the opposite of showKin.
+func (f *fields) kin() wire.Kin {
+	return wire.Kin{Patience: uint16(f.number("kin", 0)), Wide: f.number("wide", 0) != 0}
 }
 
 // readControl is the opposite of controlFields.
@@ -87,11 +95,11 @@ func readControl(s string) ([]byte, error) {
 		p := wire.ConnectionRequest{GUID: f.number("guid", clientGUID), Time: f.number("time", 0)}
 		b = p.Append(nil)
 	case "accepted":
-		p := wire.ConnectionRequestAccepted{Client: f.address("client", clientAddr), Internal: int(f.number("addresses", 20)), Kin: wire.Kin(f.number("kin", 0)),
+		p := wire.ConnectionRequestAccepted{Client: f.address("client", clientAddr), Internal: int(f.number("addresses", 20)), Kin: f.kin(),
 			RequestTime: f.number("request", 0), Time: f.number("time", 0)}
 		b = p.Append(nil)
 	case "incoming":
-		p := wire.NewIncomingConnection{Server: f.address("server", serverAddr), Internal: int(f.number("addresses", 20)), Kin: wire.Kin(f.number("kin", 0)),
+		p := wire.NewIncomingConnection{Server: f.address("server", serverAddr), Internal: int(f.number("addresses", 20)), Kin: f.kin(),
 			AcceptedTime: f.number("accepted", 0), Time: f.number("time", 0)}
 		b = p.Append(nil)
 	case "disconnect":

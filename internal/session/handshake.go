@@ -80,7 +80,7 @@ func (c *Conn) requested(now monotime.Time, b []byte) {
 	}
 	h.replied(now)
 	var buf [256]byte
-	reply := wire.ConnectionRequestAccepted{Client: h.peer, Internal: protocol.InternalAddresses(c.version), Kin: c.timing.kin(), RequestTime: p.Time, Time: h.time}
+	reply := wire.ConnectionRequestAccepted{Client: h.peer, Internal: protocol.InternalAddresses(c.version), Kin: c.ownKin(), RequestTime: p.Time, Time: h.time}
 	c.sendControl(now, reply.Append(buf[:0]), protocol.ReliableOrdered, protocol.PriorityImmediate)
 }
 
@@ -94,7 +94,7 @@ func (c *Conn) accepted(now monotime.Time, b []byte) {
 	}
 	h.replied(now)
 	var buf [256]byte
-	reply := wire.NewIncomingConnection{Server: h.peer, Internal: protocol.InternalAddresses(c.version), Kin: c.timing.kin(), AcceptedTime: p.Time, Time: c.millis(now)}
+	reply := wire.NewIncomingConnection{Server: h.peer, Internal: protocol.InternalAddresses(c.version), Kin: c.ownKin(), AcceptedTime: p.Time, Time: c.millis(now)}
 	c.sendControl(now, reply.Append(buf[:0]), protocol.ReliableOrdered, protocol.PriorityImmediate)
 	if c.state == Handshaking {
 		c.meetKin(p.Kin)

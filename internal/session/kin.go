@@ -35,23 +35,27 @@ const (
 	kinForever = 0xff
 )
 
-// kin is what the peer is told.
-func (t *Timing) kin() wire.Kin {
-	if t.Idle < 0 {
-		return wire.KinForever
+// ownKin is what the peer is told.
+func (c *Conn) ownKin() wire.Kin {
+	k := wire.Kin{Patience: wire.KinForever, Wide: c.eng.TakesWide()}
+	if idle := c.timing.Idle; idle >= 0 {
+		k.Patience = uint16(min(max(idle/wire.KinUnit, 1), time.Duration(wire.KinForever-1)))
 	}
-	return wire.Kin(min(max(t.Idle/wire.KinUnit, 1), time.Duration(wire.KinForever-1)))
+	return k
 }
 
 // meetKin takes down what the peer said of itself.
 func (c *Conn) meetKin(k wire.Kin) {
-	if k == 0 {
+	if k == (wire.Kin{}) {
 		return
 	}
 	c.eng.MeetKin()
+	if k.Wide {
+		c.eng.MayWiden()
+	}
 	c.kin = kinForever
-	if k != wire.KinForever {
-		c.kin = uint8(min(max(time.Duration(k)*wire.KinUnit/kinUnit, 1), kinForever-1))
+	if k.Patience != wire.KinForever {
+		c.kin = uint8(min(max(time.Duration(k.Patience)*wire.KinUnit/kinUnit, 1), kinForever-1))
 	}
 }
 

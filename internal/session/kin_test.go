@@ -24,16 +24,16 @@ func TestKinKnowEachOtherFromTheHandshakeOn(t *testing.T) {
 }
 
 func TestHowLongKinBearSilence(t *testing.T) {
-	for idle, want := range map[time.Duration]wire.Kin{
+	for idle, want := range map[time.Duration]uint16{
 		-1: wire.KinForever, time.Millisecond: 1, 10 * time.Second: 100, time.Hour: 36000, 1000 * time.Hour: wire.KinForever - 1,
 	} {
 		timing := Timing{Idle: idle}.Settle()
-		require.Equal(t, want, timing.kin(), idle)
+		require.Equal(t, wire.Kin{Patience: want}, (&Conn{timing: timing}).ownKin(), idle)
 	}
 	var c Conn
-	for said, want := range map[wire.Kin]uint8{0: 0, 1: 1, 9: 1, 10: 2, 100: 20, 2000: kinForever - 1, wire.KinForever: kinForever} {
+	for said, want := range map[uint16]uint8{0: 0, 1: 1, 9: 1, 10: 2, 100: 20, 2000: kinForever - 1, wire.KinForever: kinForever} {
 		c.kin = 0
-		c.meetKin(said)
+		c.meetKin(wire.Kin{Patience: said})
 		require.Equal(t, want, c.kin, said)
 	}
 }
@@ -162,4 +162,23 @@ func TestAnIdleConnectionIsLookedAtWithItsPingsOnly(t *testing.T) {
 		p.run(at.Sub(p.now) + time.Nanosecond)
 	}
 	require.Less(t, len(looks), 3*67+10, "the ask, its answer and a look whether that came")
+}
+
+// Wide datagrams are for two who both see the other on their machine and can receive them.
+func TestKinOnOneMachineSaySo(t *testing.T) {
+	for _, c := range []struct{ client, server bool }{{true, true}, {true, false}, {false, true}, {false, false}} {
+		p := connectedPair(t, func(client, server *Config) {
+			client.Near, server.Near = c.client, c.server
+		})
+		require.Equal(t, c.client, p.client.Near())
+		require.Equal(t, c.server, p.server.Near())
+		both := c.client && c.server
+		require.Equal(t, both, p.client.eng.MayAsk())
+		require.Equal(t, both, p.server.eng.MayAsk())
+		require.Equal(t, 1492, p.client.CutMTU(), "nothing is wide before the path was asked")
+	}
+	t.Log("# a peer of another implementation is sent nothing that it does not know")
+	r := connectedServer(t, Config{Near: true})
+	require.True(t, r.Near())
+	require.False(t, r.eng.MayAsk())
 }

@@ -87,6 +87,8 @@ type Config struct {
 	// about three times what was received. Nonce is what makes times so: a random number.
 	Unproven bool
 	Nonce    uint32
+	// Near says that the peer is seen at an address of this machine, and that datagrams of arq.WideMTU can be received.
+	Near bool
 	// ARQ configures the engine. Init sets its MTU to the MTU above.
 	ARQ arq.Config
 	// Timing holds the durations; its zero value means all defaults.
@@ -145,6 +147,9 @@ func (c *Conn) Init(now monotime.Time, cfg *Config) {
 	engine := cfg.ARQ
 	engine.MTU = cfg.MTU
 	c.eng.Init(now, &engine)
+	if cfg.Near {
+		c.eng.TakeWide()
+	}
 	c.newest = uint32(engine.FirstDatagram-1) & wire.Mask24
 	c.timers.clear()
 	c.timers.requested = monotime.Never
@@ -395,6 +400,12 @@ func (c *Conn) Drained() bool { return c.eng.Drained() }
 // RTT returns the smoothed round trip, which includes the time that the peer
 // holds back its ACKs. Zero before the first sample.
 func (c *Conn) RTT() time.Duration { return c.eng.RTT() }
+
+// Near reports whether the peer may send datagrams of arq.WideMTU.
+func (c *Conn) Near() bool { return c.eng.TakesWide() }
+
+// CutMTU is the size that messages are cut for at present: see arq.Engine.CutMTU.
+func (c *Conn) CutMTU() int { return c.eng.CutMTU() }
 
 // MTU returns the negotiated MTU.
 func (c *Conn) MTU() int { return int(c.mtu) }

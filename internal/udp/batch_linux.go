@@ -76,6 +76,9 @@ func calmDialed(s Socket) Socket {
 	return s
 }
 
+// Longest is the longest datagram that is received.
+func (s *batch) Longest() int { return s.r.longest() }
+
 func (s *batch) ReadBatch(in []Inbound) (int, error) { return s.r.read(s.rc, in) }
 
 func (s *batch) WriteBatch(out []Outbound) (int, error) {

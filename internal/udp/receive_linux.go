@@ -174,7 +174,7 @@ func (r *receiver) collect() int {
 		}
 		size := int(h.n)
 		bytes += size
-		if h.Flags&unix.MSG_TRUNC != 0 || size > pool.ClassRead && (c.segment <= 0 || c.segment > pool.ClassRead) {
+		if h.Flags&unix.MSG_TRUNC != 0 || datagram(size, c.segment) > r.longest() {
 			continue // a datagram that does not fit its buffer
 		}
 		from := r.peer
@@ -208,6 +208,22 @@ func (r *receiver) collect() int {
 		r.places = min(r.places, r.most)
 	}
 	return kept
+}
+
+// datagram is the length of the longest datagram of a message of size bytes.
+func datagram(size, segment int) int {
+	if segment > 0 {
+		return min(size, segment)
+	}
+	return size
+}
+
+// longest is the longest datagram that is received.
+func (r *receiver) longest() int {
+	if r.joined {
+		return pool.ClassWide
+	}
+	return pool.ClassRead
 }
 
 // moreDrops returns how many datagrams were dropped since the count was last heard of.

@@ -155,7 +155,7 @@ func (w *sender) prepare(out []Outbound, local, segment bool) int {
 func together(out []Outbound) int {
 	first := &out[0]
 	size := len(first.Data)
-	if size == 0 || size > pool.ClassRead { // the second no receiver takes
+	if size == 0 || size > pool.ClassWide { // the second no receiver takes
 		return 1
 	}
 	n := min(len(out), maxSegments, maxSegmented/size)

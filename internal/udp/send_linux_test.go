@@ -130,8 +130,9 @@ func TestWhichDatagramsLeaveTogether(t *testing.T) {
 		"another port is another peer":  {append(row(a, 100, 100), row(b, 100)...), 2},
 		"64 are as many as old kernels": {row(a, times(100, 10)...), 64},
 		"and 65000 bytes":               {row(a, times(100, 1464)...), 44},
-		"no receiver takes these":       {row(a, 2049, 2049), 1},
-		"these it does":                 {row(a, 2048, 2048), 2},
+		"no receiver takes these":       {row(a, 8193, 8193), 1},
+		"these it does":                 {row(a, 8192, 8192), 2},
+		"and eight of the wide ones":    {row(a, times(10, 8120)...), 8},
 		"from another address":          {[]Outbound{{Data: []byte("x"), To: a, Local: here}, {Data: []byte("x"), To: a, Local: there}}, 1},
 		"from the same":                 {[]Outbound{{Data: []byte("x"), To: a, Local: here}, {Data: []byte("x"), To: a, Local: here}}, 2},
 	} {

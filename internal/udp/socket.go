@@ -129,6 +129,14 @@ type Poller interface {
 	Silence(on bool)
 }
 
+// Longest returns how long a datagram may be that s receives.
+func Longest(s Socket) int {
+	if l, ok := s.(interface{ Longest() int }); ok {
+		return l.Longest()
+	}
+	return pool.ClassRead
+}
+
 // ErrAddress is returned by WriteBatch for a destination that this socket cannot have:
 // none, port 0, or IPv6 on an IPv4 socket. IsTransient holds for it.
 var ErrAddress = errors.New("destination address does not suit the socket")

@@ -215,11 +215,34 @@ func TestAWildcardSocketServesBothVersions(t *testing.T) {
 	}
 }
 
+// Where the system joins datagrams there is room for wide ones. They come whole, alone and joined.
+func TestTheLongestDatagramComesWhole(t *testing.T) {
+	for name, listen := range carriers {
+		t.Run(name, func(t *testing.T) {
+			server, client := listen(t, "127.0.0.1:0"), listen(t, "127.0.0.1:0")
+			long := make([]byte, Longest(server)-1) // some take one that fills the buffer for a part of a longer one
+			for i := range long {
+				long[i] = byte(i * 7 >> 3)
+			}
+			for _, n := range []int{1, 2, 7} {
+				var out []string
+				for range n {
+					out = append(out, string(long))
+				}
+				write(t, client, at(server), append(out, string(long[:9]))...)
+				for i, in := range read(t, server, n+1) {
+					require.True(t, string(in.Bytes()) == append(out, string(long[:9]))[i], "datagram %d of %d", i, n)
+				}
+			}
+		})
+	}
+}
+
 func TestAnEmptyDatagramIsOneAndAnOversizeOneIsNone(t *testing.T) {
 	for name, listen := range carriers {
 		t.Run(name, func(t *testing.T) {
 			server, client := listen(t, "127.0.0.1:0"), listen(t, "127.0.0.1:0")
-			huge := string(make([]byte, 3000))
+			huge := string(make([]byte, Longest(server)+1))
 			write(t, client, at(server), "a", huge, huge, "", "b", huge, "c")
 			text := ""
 			for _, in := range read(t, server, 4) {
@@ -232,7 +255,7 @@ func TestAnEmptyDatagramIsOneAndAnOversizeOneIsNone(t *testing.T) {
 		t.Run("connected "+name, func(t *testing.T) {
 			server := carriers["listen"](t, "127.0.0.1:0")
 			client := dial(t, server.LocalAddr().String())
-			write(t, server, at(client), string(make([]byte, 3000)), "", "a")
+			write(t, server, at(client), string(make([]byte, Longest(client)+1)), "", "a")
 			in := read(t, client, 2)
 			require.Equal(t, "<><a>", "<"+string(in[0].Bytes())+"><"+string(in[1].Bytes())+">")
 		})

@@ -8,7 +8,7 @@ import (
 
 // Peers of this library know each other, and nobody else, by an address that says nothing to others.
 func TestKinKnowEachOther(t *testing.T) {
-	for _, k := range []Kin{1, 100, 600, KinForever} {
+	for _, k := range []Kin{{1, false}, {100, true}, {600, false}, {KinForever, true}} {
 		for _, n := range []int{1, 10, 20} {
 			accept := ConnectionRequestAccepted{Client: addrPort("127.0.0.1:40000"), Internal: n, Kin: k, RequestTime: 3, Time: 4}
 			b := accept.Append(nil)
@@ -25,10 +25,10 @@ func TestKinKnowEachOther(t *testing.T) {
 	}
 	t.Log("# where there is no address there is nothing to know")
 	var got ConnectionRequestAccepted
-	require.NoError(t, got.Parse((&ConnectionRequestAccepted{Client: addrPort("127.0.0.1:1"), Kin: 7}).Append(nil)))
+	require.NoError(t, got.Parse((&ConnectionRequestAccepted{Client: addrPort("127.0.0.1:1"), Kin: Kin{7, true}}).Append(nil)))
 	require.Zero(t, got.Kin)
 	t.Log("# a peer that copies the server's addresses is none")
-	copied := append(AppendAddr([]byte{0x13}, addrPort("127.0.0.1:1")), appendInternal(nil, 20, kinServer, 7)...)
+	copied := append(AppendAddr([]byte{0x13}, addrPort("127.0.0.1:1")), appendInternal(nil, 20, kinServer, Kin{Patience: 7})...)
 	var done NewIncomingConnection
 	require.NoError(t, done.Parse(append(copied, make([]byte, handshakeTimes)...)))
 	require.Equal(t, 20, done.Internal)
