@@ -171,7 +171,8 @@ func (c *Conn) Latency() time.Duration { return c.ec.RTT() / 2 }
 func (c *Conn) RTT() time.Duration { return c.ec.RTT() }
 
 // MTU returns the agreed size of the largest datagram, counting 28 bytes of IP and UDP
-// headers. A message of up to MTU-60 bytes travels in one datagram.
+// headers. A message of up to MTU-60 bytes travels in one datagram. See
+// [ListenConfig.MaxMTU] for when there may be larger ones.
 func (c *Conn) MTU() int { return c.ec.MTU() }
 
 // Dialed reports whether this side dialed; otherwise it accepted the connection.

@@ -55,7 +55,8 @@ type ListenConfig struct {
 	// Negative: Block does nothing.
 	BlockDuration time.Duration
 	// MaxMTU is the largest datagram agreed on with a client, counting 28 bytes of
-	// headers, 400 to 1492. Default 1492.
+	// headers, 400 to 1492. Default 1492, and 8 KB for transfers from and to a client
+	// of this library on the same machine that has the default, too.
 	MaxMTU uint16
 
 	// ProtocolVersions are the versions a client may speak. Others are told the highest

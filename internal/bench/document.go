@@ -27,14 +27,14 @@ const (
 
 // page is what the template shows.
 type page struct {
-	Where, Verdicts, Bulk, Pings, Connects, Pongs, Idle, Games, Behind string
+	Where, Verdicts, Narrow, Bulk, Pings, Connects, Pongs, Idle, Games, Behind string
 	Reached, Required                                                  int
 }
 
 // Markdown writes the report as the document.
 func (r *Report) Markdown() (string, error) {
 	p := page{
-		Where: r.where(), Verdicts: r.verdicts().Markdown(), Bulk: r.bulk().Markdown(), Pings: r.pings().Markdown(), Connects: r.connects().Markdown(),
+		Where: r.where(), Verdicts: r.verdicts().Markdown(), Narrow: r.narrow().Markdown(), Bulk: r.bulk().Markdown(), Pings: r.pings().Markdown(), Connects: r.connects().Markdown(),
 		Pongs: r.pongs().Markdown(), Idle: r.idle().Markdown(), Games: r.games().Markdown(), Behind: r.behind().Markdown(),
 	}
 	for _, q := range r.requirements() {
@@ -62,6 +62,7 @@ func (r *Report) Text() string {
 		{"Idle connections, the server's side", r.idle()},
 		{fmt.Sprintf("Games: each player sends %d messages of %d B a second and is sent %d of %d B", upRate, upSize, downRate, downSize), r.games()},
 		{"Where others are ahead", r.behind()},
+		{"Bulk in the datagrams of a network", r.narrow()},
 		{"Required and reached", r.verdicts()},
 	} {
 		if len(part.table) > 1 {

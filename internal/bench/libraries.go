@@ -7,6 +7,7 @@ import (
 
 	"github.com/raknet-go/raknet/internal/bench/bound"
 	"github.com/raknet-go/raknet/internal/benchnet/rivals"
+	"github.com/raknet-go/raknet/protocol"
 )
 
 // The names in the tables.
@@ -14,6 +15,7 @@ const (
 	ours         = "raknet"
 	oursBatch    = "raknet, no GSO/GRO"
 	oursPlain    = "raknet, net.PacketConn"
+	oursNarrow   = "raknet, MTU 1492"
 	boundName    = "bound"
 	boundBatch   = "bound, no GSO/GRO"
 	boundPlain   = "bound, net.PacketConn"
@@ -43,6 +45,7 @@ var libraries = []library{
 	{rivals.Ours{}, ours, nil},
 	{rivals.Ours{}, oursBatch, []string{"RAKNET_DISABLE_GSO=1", "RAKNET_DISABLE_GRO=1"}},
 	{rivals.Ours{}, oursPlain, []string{"RAKNET_SOCKET=plain"}},
+	{rivals.Ours{MTU: protocol.MaxMTU}, oursNarrow, nil},
 	{rivals.Ours{}, oursHandlers, nil},
 	{bounds{way: bound.Offload}, boundName, nil},
 	{bounds{way: bound.Batch}, boundBatch, nil},

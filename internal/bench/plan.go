@@ -34,7 +34,7 @@ const pingerCount = 64
 const rareRuns = 3
 
 // slowRivals are left out of quick runs.
-var slowRivals = []string{tcpUnbuf, kcpGo, sctpName, udpSingle, udpBatch}
+var slowRivals = []string{oursNarrow, tcpUnbuf, kcpGo, sctpName, udpSingle, udpBatch}
 
 // cells returns what a run measures, in order. The libraries take turns in every row, and in
 // every run another begins.
@@ -92,7 +92,7 @@ func (p *Plan) bulk(row func(Cell, ...string)) {
 		row(c, libraries...)
 	}
 	bulk(sizeDatagram, udpOffload, udpBatch, udpSingle)
-	most := []string{ours, boundName, tcp}
+	most := []string{ours, oursNarrow, boundName, tcp}
 	others := []string{quicGo, kcpGo, sctpName, goRaknet, enetName}
 	if p.Quick {
 		others = []string{quicGo}
@@ -115,7 +115,7 @@ func (p *Plan) bulk(row func(Cell, ...string)) {
 		return
 	}
 	// go-raknet takes no message of a megabyte.
-	bulk(size1m, ours, boundName, tcp, quicGo, kcpGo, sctpName, enetName)
+	bulk(size1m, ours, oursNarrow, boundName, tcp, quicGo, kcpGo, sctpName, enetName)
 }
 
 // quick lists what is measured beside bulk in a quick run: what there is a requirement for.

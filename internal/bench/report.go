@@ -97,7 +97,7 @@ func (r *Report) libraries(k key) (names []string) {
 
 // order is that of the libraries in the tables.
 var order = []string{
-	ours, oursHandlers, oursBatch, oursPlain, boundName, boundBatch, boundPlain, udpOffload, udpBatch, udpSingle, rawEcho,
+	ours, oursNarrow, oursHandlers, oursBatch, oursPlain, boundName, boundBatch, boundPlain, udpOffload, udpBatch, udpSingle, rawEcho,
 	tcp, tcpUnbuf, quicGo, kcpGo, sctpName, goRaknet, enetName,
 }
 

@@ -11,6 +11,9 @@ import (
 // headers is what IPv4 and UDP put in front of each datagram.
 const headers = 28
 
+// ethernet is the MTU of most paths.
+const ethernet = 1500
+
 // Way describes what a relay does to one direction.
 type Way struct {
 	netsim.Link

@@ -13,7 +13,7 @@ import (
 	"github.com/raknet-go/raknet/internal/monotime"
 )
 
-// Config is what a relay does.
+// Config is what a relay does. A Way without an MTU has that of Ethernet.
 type Config struct {
 	Target   string // where the datagrams of clients go
 	Up, Down Way    // from clients to the target, and back
@@ -77,7 +77,12 @@ func New(conf Config) (*Relay, error) {
 	}
 	r := &Relay{conf: conf, target: target, clock: monotime.NewClock(), peers: map[netip.AddrPort]*peer{}}
 	isDark := func(at monotime.Time) bool { return at < r.dark }
-	r.conf.Up.Blackout, r.conf.Down.Blackout = isDark, isDark
+	for _, w := range [...]*Way{&r.conf.Up, &r.conf.Down} {
+		w.Blackout = isDark
+		if w.MTU == 0 {
+			w.MTU = ethernet // or two ends that see each other on one machine would send what no network takes
+		}
+	}
 	if r.front, err = newSocket(c, nil); err != nil {
 		return nil, err
 	}

@@ -47,6 +47,18 @@ func serve(t *testing.T, w Way) *Relay {
 	return r
 }
 
+func TestWhatNoEthernetTakesVanishes(t *testing.T) {
+	c := dial(t, serve(t, Way{}))
+	for _, size := range []int{ethernet - headers + 1, 8000, ethernet - headers} {
+		_, err := c.Write(datagram(0, size))
+		require.NoError(t, err)
+	}
+	got := make([]byte, 9000)
+	n, err := c.Read(got)
+	require.NoError(t, err)
+	require.Equal(t, ethernet-headers, n)
+}
+
 func TestClientsGetTheirOwnAnswersNoSoonerThanTheRoundTrip(t *testing.T) {
 	r := serve(t, Way{Link: netsim.Link{Delay: 20 * time.Millisecond}})
 	a, b := dial(t, r), dial(t, r)

@@ -8,15 +8,18 @@ import (
 	"github.com/raknet-go/raknet"
 )
 
-// Ours is this library with its default settings.
-type Ours struct{}
+// Ours is this library with its default settings, but for what is set here.
+type Ours struct {
+	// MTU is the MaxMTU of both ends.
+	MTU uint16
+}
 
 // Name is the name in the tables.
 func (Ours) Name() string { return "raknet" }
 
 // Listen opens a listener.
-func (Ours) Listen(Job) (Server, error) {
-	l, err := raknet.Listen("127.0.0.1:0")
+func (o Ours) Listen(Job) (Server, error) {
+	l, err := raknet.ListenConfig{MaxMTU: o.MTU}.Listen("127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
@@ -24,8 +27,8 @@ func (Ours) Listen(Job) (Server, error) {
 }
 
 // Dial connects.
-func (Ours) Dial(ctx context.Context, address string, _ Job) (Conn, error) {
-	c, err := raknet.DialContext(ctx, address)
+func (o Ours) Dial(ctx context.Context, address string, _ Job) (Conn, error) {
+	c, err := raknet.Dialer{MaxMTU: o.MTU}.DialContext(ctx, address)
 	if err != nil {
 		return nil, err
 	}
