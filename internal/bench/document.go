@@ -28,7 +28,7 @@ const (
 // page is what the template shows.
 type page struct {
 	Where, Verdicts, Narrow, Bulk, Pings, Connects, Pongs, Idle, Games, Behind string
-	Reached, Required                                                  int
+	Reached, Required                                                          int
 }
 
 // Markdown writes the report as the document.
