@@ -37,14 +37,14 @@ type model struct {
 	noise float64 // share that the path loses whatever the rate
 
 	// Lumps of ACKs.
-	lumpAt    monotime.Time
-	lumpBytes int
+	lumpAt monotime.Time
 
 	ceiling     ceiling
 	acked, lost int32 // bytes in this round
 	window      int32
 
 	// Side by side, which takes less room.
+	lumpBytes  int32
 	mtu        int32
 	round      uint32 // round trips so far
 	phase      modelPhase
@@ -147,7 +147,7 @@ func (m *model) OnAck(now monotime.Time, a AckSample) {
 		m.acked, m.lost, m.lossyRound = 0, 0, false
 	}
 	if a.Rate > 0 && (!a.AppLimited || a.Rate > m.rates.max()) {
-		m.rates.add(m.round, a.Rate)
+		m.rates.add(uint16(m.round), a.Rate)
 	}
 	m.lump(now, a.Bytes)
 	switch m.phase {
@@ -275,12 +275,12 @@ func (m *model) calmWindow() int { return max(m.content(calmGain), minDatagrams*
 func (m *model) lump(now monotime.Time, bytes int) {
 	rate := m.rates.max()
 	expected := int(float64(rate) * now.Sub(m.lumpAt).Seconds())
-	if m.lumpAt.IsZero() || m.lumpBytes <= expected {
+	if m.lumpAt.IsZero() || int(m.lumpBytes) <= expected {
 		m.lumpAt, m.lumpBytes, expected = now, 0, 0
 	}
-	m.lumpBytes += bytes
+	m.lumpBytes = int32(min(int(m.lumpBytes)+bytes, math.MaxInt32))
 	most := int(float64(rate) * longestTick.Seconds())
-	m.extras.add(m.round, int64(min(m.lumpBytes-expected, most)))
+	m.extras.add(uint16(m.round), int64(min(int(m.lumpBytes)-expected, most)))
 }
 
 func (m *model) OnLoss(now monotime.Time, l LossSample) {
@@ -396,12 +396,12 @@ func (m *model) PacingRate() int64 {
 // greatest, and the greatest later ones (Kathleen Nichols' windowed filter).
 type maxFilter struct {
 	value [3]int64
-	round [3]uint32 // in which each was seen; may wrap
+	round [3]uint16 // in which each was seen; may wrap
 }
 
 func (f *maxFilter) max() int64 { return f.value[0] }
 
-func (f *maxFilter) add(round uint32, value int64) {
+func (f *maxFilter) add(round uint16, value int64) {
 	if value >= f.value[0] || round-f.round[2] > rateRounds {
 		f.set(0, round, value)
 		return
@@ -425,7 +425,7 @@ func (f *maxFilter) add(round uint32, value int64) {
 }
 
 // set writes the place i and those behind it.
-func (f *maxFilter) set(i int, round uint32, value int64) {
+func (f *maxFilter) set(i int, round uint16, value int64) {
 	for ; i < len(f.value); i++ {
 		f.value[i], f.round[i] = value, round
 	}

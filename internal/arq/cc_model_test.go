@@ -1,6 +1,7 @@
 package arq
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -222,13 +223,13 @@ func TestACalmFindsTheLeastRoundTripAgain(t *testing.T) {
 func TestTheGreatestOfTheLastRounds(t *testing.T) {
 	var f maxFilter
 	f.add(1, 100)
-	for r := uint32(2); r < 10; r++ {
+	for r := uint16(2); r < 10; r++ {
 		f.add(r, 50)
 	}
 	if f.max() != 100 {
 		t.Fatalf("max %d within the window", f.max())
 	}
-	for r := uint32(10); r < 14; r++ {
+	for r := uint16(10); r < 14; r++ {
 		f.add(r, 50)
 	}
 	if f.max() != 50 {
@@ -241,5 +242,33 @@ func TestTheGreatestOfTheLastRounds(t *testing.T) {
 	f.add(60, 10)
 	if f.max() != 10 {
 		t.Fatalf("max %d after a long gap", f.max())
+	}
+}
+
+// Every connection has one for as long as it lives: a size class of the allocator, of which one byte more costs 32.
+func TestAModelIsSmall(t *testing.T) {
+	if size := reflect.TypeFor[model]().Size(); size > 256 {
+		t.Errorf("%d bytes", size)
+	}
+}
+
+// The number of a round may wrap.
+func TestTheGreatestOfTheLastRoundsAcrossTheWrap(t *testing.T) {
+	var f maxFilter
+	r := uint16(0xfffe)
+	f.add(r, 100)
+	for range 8 {
+		r++
+		f.add(r, 50)
+	}
+	if f.max() != 100 {
+		t.Fatalf("max %d within the window", f.max())
+	}
+	for range 4 {
+		r++
+		f.add(r, 50)
+	}
+	if f.max() != 50 {
+		t.Fatalf("max %d though the 100 is %d rounds old", f.max(), 12)
 	}
 }
