@@ -166,6 +166,10 @@ func (d *damagedEngine) bounds() {
 	if e.refused != nil {
 		refused = e.refused.len()
 	}
+	asked, unheard := 0, 0
+	if e.nacks.gaps != nil {
+		asked, unheard = e.nacks.missing.len(), e.nacks.again.unheard.len()
+	}
 	for _, b := range []struct {
 		what      string
 		now, most int
@@ -175,7 +179,8 @@ func (d *damagedEngine) bounds() {
 		{"waiting messages", e.order.hold.messages, e.limits.HeldMessages},
 		{"bytes of waiting messages", e.order.hold.bytes, e.limits.HeldBytes},
 		{"ranges to acknowledge", e.acks.ranges.len(), ackRanges},
-		{"ranges to ask for", e.nacks.missing.len(), nackRanges},
+		{"ranges to ask for", asked, nackRanges},
+		{"ranges that were asked for", unheard, nackRanges},
 		{"ranges refused", refused, refusedRanges},
 		{"datagrams on record", int(e.sent.next - e.sent.base), datagramsInFlight},
 		{"violations", int(e.stats.Violations), d.datagrams},

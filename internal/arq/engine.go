@@ -200,15 +200,18 @@ func (e *Engine) Advance(now monotime.Time) {
 			e.broken = true
 		}
 	}
+	if now >= e.nacks.deadline() {
+		e.nackLate(now)
+	}
 	e.traceState(now)
 }
 
 // Deadline is when Advance or Transmit must be called next if nothing else happens.
 func (e *Engine) Deadline() monotime.Time {
 	if d := e.departures; d != nil && d.shut {
-		return min(e.loss.lossAt, e.loss.timeoutAt, d.opens(), e.reasm.deadline()) // nothing leaves before
+		return min(e.loss.lossAt, e.loss.timeoutAt, d.opens(), e.reasm.deadline(), e.nacks.deadline()) // nothing leaves before
 	}
-	return min(e.loss.lossAt, e.loss.timeoutAt, e.pacer.at, e.acks.deadline(), e.reasm.deadline())
+	return min(e.loss.lossAt, e.loss.timeoutAt, e.pacer.at, e.acks.deadline(), e.reasm.deadline(), e.nacks.deadline())
 }
 
 // SendHeld returns how many bytes are queued and unacknowledged together.

@@ -1,10 +1,19 @@
 package arq
 
-import "github.com/raknet-go/raknet/internal/wire"
+import (
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/wire"
+)
 
-// nackQueue collects the datagram numbers found missing. Each is reported once:
-// the loss of a NACK is left to the peer's timer, as in the original engine.
-type nackQueue struct{ missing *rangeSet } // nil: nothing was missing lately
+// nackQueue collects the datagram numbers found missing. Each is reported at once and once,
+// and again only where that does not help: see nackAgain.
+type nackQueue struct{ *gaps } // nil: nothing was missing lately
+
+// gaps is what is missing.
+type gaps struct {
+	missing rangeSet // numbers to report
+	again   nackAgain
+}
 
 const (
 	// nackGap is how many numbers of one gap are reported, the nearest ones. The
@@ -17,31 +26,48 @@ const (
 
 // gap notes that the numbers from lo up to but not including hi were skipped.
 func (q *nackQueue) gap(lo, hi int64) {
-	if q.missing == nil {
-		q.missing = &rangeSet{limit: nackRanges}
+	if q.gaps == nil {
+		q.gaps = &gaps{missing: rangeSet{limit: nackRanges}, again: newNackAgain()}
 	}
-	q.missing.add(max(lo, hi-nackGap), hi)
+	lo = max(lo, hi-nackGap)
+	q.missing.add(lo, hi)
+	q.again.unheard.add(lo, hi)
+}
+
+// cancel takes numbers back that are not to be asked for.
+func (q *nackQueue) cancel(lo, hi int64) {
+	if q.gaps != nil {
+		q.missing.remove(lo, hi)
+		q.again.unheard.remove(lo, hi)
+	}
 }
 
 // rest gives back memory.
 func (q *nackQueue) rest() {
-	if !q.pending() {
-		q.missing = nil
+	if !q.pending() && q.deadline() == monotime.Never {
+		q.gaps = nil
 	}
 }
 
 // arrived cancels the report of n, which came late.
-func (q *nackQueue) arrived(n int64) {
-	if q.missing.len() > 0 {
-		q.missing.remove(n, n+1)
-	}
-}
+func (q *nackQueue) arrived(n int64) { q.cancel(n, n+1) }
 
 // pending reports whether any number waits to be reported.
-func (q *nackQueue) pending() bool { return q.missing.len() > 0 }
+func (q *nackQueue) pending() bool { return q.gaps != nil && q.missing.len() > 0 }
+
+// deadline is when it must be looked at again.
+func (q *nackQueue) deadline() monotime.Time {
+	if q.gaps == nil {
+		return monotime.Never
+	}
+	return q.again.at
+}
 
 // append adds one NACK datagram of at most maxSize bytes to dst and forgets what
 // it names, oldest first; call again for the rest. It returns nil when nothing is pending.
 func (q *nackQueue) append(dst []byte, maxSize int) []byte {
-	return appendRanges(dst, wire.NACKID, maxSize, q.missing)
+	if q.gaps == nil {
+		return nil
+	}
+	return appendRanges(dst, wire.NACKID, maxSize, &q.missing)
 }

@@ -162,9 +162,10 @@ func (e *Engine) arrive(number int64) (urgent bool) {
 // should come later.
 func (e *Engine) missing(lo, hi int64) {
 	e.nacks.gap(lo, hi)
+	e.missed(e.inWindowAt)
 	if e.refused != nil {
 		for _, r := range e.refused.spans {
-			e.nacks.missing.remove(r.lo, r.hi)
+			e.nacks.cancel(r.lo, r.hi)
 		}
 		e.refused = nil
 	}

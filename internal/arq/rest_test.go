@@ -23,7 +23,7 @@ func TestAnEngineAtRestHoldsNothingThatOnlyTrafficNeeds(t *testing.T) {
 				t.Errorf("end %d keeps what it sent with", i)
 			}
 			if e.ready != nil || e.arrivals.seen != nil || e.acks.ranges.spans != nil || e.acks.echoes != nil || e.reasm != nil ||
-				e.nacks.missing != nil || e.reliable.above != nil || e.order.zero.held != nil || e.order.hold.store != nil {
+				e.nacks.gaps != nil || e.reliable.above != nil || e.order.zero.held != nil || e.order.hold.store != nil {
 				t.Errorf("end %d keeps what it received with", i)
 			}
 		}
