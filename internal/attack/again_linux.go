@@ -33,7 +33,7 @@ func (r *Row) unlucky() bool {
 // timed reports whether the requirement depends on what else the machine does.
 func (q requirement) timed() bool {
 	switch q {
-	case reqCPU, reqDelayFlood, reqDelayPeer, reqJoin:
+	case reqCPU, reqDelayFlood, reqDelayPeer, reqJoin, reqMemory: // the last with what was not collected yet
 		return true
 	}
 	return false
@@ -43,6 +43,7 @@ func (q requirement) timed() bool {
 func middle(rows []Row) Row {
 	r := rows[len(rows)-1]
 	r.Again = len(rows) - 1
+	r.Heap = median(rows, func(r *Row) int64 { return r.Heap })
 	r.CPU = median(rows, func(r *Row) time.Duration { return r.CPU })
 	r.Before = median(rows, func(r *Row) time.Duration { return r.Before })
 	r.During = median(rows, func(r *Row) time.Duration { return r.During })

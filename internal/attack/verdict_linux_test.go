@@ -87,3 +87,11 @@ func TestDelaysAreNotJudgedAtTheHighestRate(t *testing.T) {
 	r.Lost = []string{"why"}
 	require.Equal(t, []requirement{reqLost}, judged(fullPlan(), r))
 }
+
+func TestWhatAFewDatagramsCostIsNotJudged(t *testing.T) {
+	r := calm(byPeer)
+	r.CPU, r.Arrived, r.Took = time.Millisecond, 2400, 36*time.Second
+	require.Empty(t, judged(fullPlan(), r))
+	r.Took = 2 * time.Second
+	require.Equal(t, []requirement{reqCPU}, judged(fullPlan(), r))
+}
