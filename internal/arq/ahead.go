@@ -1,5 +1,7 @@
 package arq
 
+import "github.com/raknet-go/raknet/protocol"
+
 // How a transfer is kept in step on a path so short that machines, and not links, are what
 // limits it. There a message costs as much as the memory that it goes through, and a sender
 // that is megabytes ahead writes every message into memory that has left the cache long
@@ -44,7 +46,7 @@ func (e *Engine) Flowing() bool { return e.inFlight >= flowBytes && e.short() }
 
 // Plenty reports whether what is queued is worth a system call and the window has room for it.
 func (e *Engine) Plenty() bool {
-	return e.queue != nil && e.queue.bytes >= e.more(plentyBytes) && e.inFlight+e.maxPayload() <= e.cc.Window()
+	return e.queue != nil && e.queue.bytes >= e.more(plentyBytes) && e.inFlight+e.CutMTU()-protocol.UDPOverhead <= e.cc.Window()
 }
 
 // Delivered returns how many bytes of datagrams have been acknowledged.

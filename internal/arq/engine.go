@@ -333,7 +333,7 @@ func (e *Engine) Send(now monotime.Time, m *Message) error {
 	}
 	mode := m.Reliability.Wire()
 	split := m.Fragments != nil || size > MaxFrame(e.CutMTU())
-	if split {
+	if split || size > MaxFrame(e.MTU()) { // what would be split elsewhere is no less reliable in a wide datagram
 		mode = m.Reliability.Split().Wire()
 	}
 	if !m.Control && e.held > 0 && e.held+size > e.limits.SendBuffer && e.held+size > e.sendBuffer() {
@@ -451,7 +451,7 @@ func (e *Engine) sendSplit(f *wire.Frame, m *Message) {
 		wire.AppendFrameHeader(buf.B[:wire.DatagramHeaderSize], f, buf.N-wire.DatagramHeaderSize-header)
 		p := e.newPacket(buf, m.Priority)
 		p.frames, p.reliable = 1, 1
-		p.tail = i > 0 && buf.N < full
+		p.tail = i > 0 && buf.N < full-full/8
 		p.messages = append(p.messages, record)
 		e.queue.pushFresh(p, flowOf(f))
 		e.charge(p, buf.N-wire.DatagramHeaderSize)

@@ -101,8 +101,9 @@ func (e *Engine) detectLosses(now monotime.Time) {
 			e.loss.lossAt = min(e.loss.lossAt, due)
 			continue
 		}
-		if e.lose(n, d) {
-			e.traceLost(now, n, d, false)
+		says := e.lose(n, d)
+		e.traceLost(now, n, d, false)
+		if says {
 			sample.Bytes += int(d.size)
 			sample.Newest = n
 		}
@@ -131,6 +132,7 @@ func (e *Engine) lose(n int64, d *sentDatagram) bool {
 		d.state, d.packet = sentAcked, nil // it is settled
 		return false
 	}
+	e.sawWide(d, true)
 	e.trouble().DatagramsLost++
 	e.loss.episode.add(n, e.sent.next)
 	e.repeats.sawVerdict(true)
@@ -184,8 +186,13 @@ func (e *Engine) onTimeout(now monotime.Time) {
 	e.narrowed()
 	sample := LossSample{Newest: -1, Next: e.sent.next, Timeout: true}
 	for n := e.sent.base; n < e.sent.next; n++ {
-		if d := e.sent.at(n); d.state == sentOut && e.lose(n, d) {
-			e.traceLost(now, n, d, true)
+		d := e.sent.at(n)
+		if d.state != sentOut {
+			continue
+		}
+		says := e.lose(n, d)
+		e.traceLost(now, n, d, true)
+		if says {
 			sample.Bytes += int(d.size)
 			sample.Newest = n
 		}
@@ -270,6 +277,7 @@ func (e *Engine) onAck(now monotime.Time, b []byte) Verdict {
 			e.sent.out--
 			e.inFlight -= int(d.size)
 			sample.Bytes += int(d.size)
+			e.sawWide(d, false)
 			e.repeats.sawVerdict(false)
 			e.traceAcked(now, n, d)
 		case sentLost:

@@ -121,13 +121,14 @@ const maxWideSpares = maxSpares * pool.ClassDatagram / pool.ClassWide
 // buffer returns a buffer for a datagram that begins with so many bytes of frames, and may be wide if they can wait
 // for others. There is a queue.
 func (e *Engine) buffer(size int, pr protocol.Priority) *pool.Buffer {
-	want := e.maxPayload()
-	if wire.DatagramHeaderSize+size > want || pr != protocol.PriorityImmediate && e.wide() && e.Flowing() {
+	want := pool.ClassDatagram
+	if pr != protocol.PriorityImmediate && e.wide() && e.Flowing() {
 		want = pool.ClassWide
 	}
+	want = max(want, wire.DatagramHeaderSize+size)
 	q := e.queue
 	n := len(q.spares)
-	if n == 0 || len(q.spares[n-1].B) < want {
+	if n == 0 || len(q.spares[n-1].B) != want {
 		return pool.Get(want)
 	}
 	b := q.spares[n-1]

@@ -22,6 +22,8 @@ type sendQueue struct {
 
 	spares []*pool.Buffer // see Engine.spare
 	wide   bool           // the path takes wide datagrams
+
+	wideLost uint8 // how many were lost since one arrived
 }
 
 type sendLevel struct {

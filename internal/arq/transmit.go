@@ -113,7 +113,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	at := p.place
 	if p.place != nowhere {
 		l := &e.queue.level[p.priority]
-		l.pass += stride[p.priority]
+		l.pass += stride[p.priority] * uint64(Datagrams(p.buf.N))
 		if p.place == placeFresh {
 			l.turn = max(l.turn, p.turn)
 			if p.flow.passed += p.buf.N; p.flow.head == p {
@@ -135,6 +135,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 		p.flying, p.firstSent = true, now
 		e.fill(now, p)
 		e.stamp(p)
+		p.fit()
 		if p.reliable > 0 {
 			e.linkUnacked(p)
 		}

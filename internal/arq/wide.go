@@ -21,6 +21,8 @@ const (
 	WideMTU = 8148
 	// wideWindow is the least congestion window in which datagrams are wide: eight of them.
 	wideWindow = 64 << 10
+	// wideLosses is how many wide datagrams may be lost, and none arrive, before there are no more. Arbitrary.
+	wideLosses = 16
 )
 
 // breadth is what the engine may ask of the path.
@@ -76,7 +78,7 @@ func (e *Engine) roomOf(b *pool.Buffer) int {
 // sounding returns the datagram that asks whether the path takes wide ones, if that is to be known and the
 // transfer under way hides what it costs.
 func (e *Engine) sounding() *packet {
-	if !e.MayAsk() || e.queue == nil || e.queue.wide || !e.Flowing() {
+	if !e.MayAsk() || e.queue == nil || e.queue.wide || !e.Flowing() || e.loss.backoff > 0 {
 		return nil
 	}
 	const size = WideMTU - protocol.UDPOverhead
@@ -105,7 +107,7 @@ func (p *packet) isSounding() bool {
 func (e *Engine) sounded(arrived bool) {
 	switch {
 	case arrived && e.queue != nil:
-		e.queue.wide = true
+		e.queue.widen(true)
 	case arrived: // there was a pause since
 		e.breadth = untried
 	case e.breadth == tried:
@@ -122,11 +124,45 @@ func (e *Engine) restWide() {
 	}
 }
 
-// narrowed goes back to what was negotiated: datagrams that got no answer for two timeouts may have been too
-// long for a path that is not the one that was sounded.
+// narrowed goes back to what was negotiated until the path was asked once more: datagrams that got no answer for two
+// timeouts, or of which none arrives while others do, may be too long for a path that is not the one that was asked.
+// What is in wide datagrams already stays: who cannot get it through is told by Limits of time, as where nothing gets through.
 func (e *Engine) narrowed() {
 	if e.queue != nil && e.queue.wide {
-		e.queue.wide = false
-		e.breadth = near
+		e.queue.widen(false)
+		e.breadth = retried
 	}
+}
+
+// sawWide is told what became of a datagram.
+func (e *Engine) sawWide(d *sentDatagram, lost bool) {
+	q := e.queue
+	if q == nil || !q.wide || int(d.size) <= e.maxPayload() {
+		return
+	}
+	if !lost {
+		q.wideLost = 0
+	} else if q.wideLost++; q.wideLost == wideLosses {
+		e.narrowed()
+	}
+}
+
+// widen changes what is begun from here on. Spare buffers are of one size.
+func (q *sendQueue) widen(on bool) {
+	q.releaseSpares()
+	q.wide, q.wideLost = on, 0
+}
+
+// Datagrams is how many of the usual ones n bytes are.
+func Datagrams(n int) int { return 1 + (n-1)/pool.ClassDatagram }
+
+// fit moves what leaves for the first time to a smaller buffer, if it is only a small part of a wide one: it may wait for its ACK for long.
+func (p *packet) fit() {
+	if len(p.buf.B) != pool.ClassWide || p.buf.N > pool.ClassRead || p.buf.Shared() {
+		return
+	}
+	b := pool.Get(p.buf.N)
+	b.N = copy(b.B, p.buf.Bytes())
+	p.buf.Release()
+	p.buf = b
 }

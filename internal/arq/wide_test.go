@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
@@ -216,15 +217,126 @@ func TestAPathThatTakesNoMoreWideDatagrams(t *testing.T) {
 	from, sent := w.now, w.end[0]
 	w.path[0].drop = func(_ int, b []byte) bool { return w.now.Sub(from) < 2*time.Second && len(b) > 1464 }
 	transfer(t, w, 1000, 500)
-	if sent.wide() || sent.breadth != near {
-		t.Error("still wide")
-	}
-	var seen frameSets
-	seen.watch(&w.path[0], 1464)
 	transfer(t, w, 1000, 2000)
-	if seen.longer > 0 {
-		t.Errorf("%d wide datagrams after the path had failed", seen.longer)
+	if !sent.wide() {
+		t.Error("the path takes them again, and was not asked")
 	}
+	w.run(time.Second)
+	w.close()
+}
+
+// The same where small messages go through, so that nothing times out: their ACKs show that only wide ones are lost.
+func TestAPathThatTakesOnlySmallDatagramsAnyMore(t *testing.T) {
+	bothStarts(t, 1492, func(t *testing.T, c Config) {
+		w := nearPair(t, c, loopback)
+		transfer(t, w, 1000, 2000)
+		e := w.end[0]
+		hole := func(_ int, b []byte) bool { return len(b) > 1464 }
+		w.path[0].drop = hole
+		got := 0
+		w.onGot = func(end int, b []byte) { got += end }
+		big, ticks := 0, 0
+		for range 2000 {
+			if e.SendSpace() > 40_000 && ticks%200 == 0 {
+				if err := w.send(0, Message{Payload: payload(big, 20_000), Reliability: protocol.ReliableOrdered, Channel: 1}); err != nil {
+					t.Fatal(err)
+				}
+				big++
+			}
+			if err := w.send(0, Message{Payload: payload(ticks, 100), Reliability: protocol.ReliableOrdered}); err != nil {
+				t.Fatal(err)
+			}
+			ticks++
+			w.run(5 * time.Millisecond)
+		}
+		if e.wide() || e.CutMTU() != 1492 {
+			t.Error("still wide")
+		}
+		if got < ticks-10 {
+			t.Errorf("%d of %d small messages arrived", got, ticks)
+		}
+		var seen frameSets
+		seen.watch(&w.path[0], 1464)
+		watch := w.path[0].drop
+		w.path[0].drop = func(n int, b []byte) bool { watch(n, b); return hole(n, b) }
+		w.run(time.Second)
+		for i := range 50 {
+			if err := w.send(0, Message{Payload: payload(i, 1200), Reliability: protocol.Unreliable}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if e.queue.spares != nil {
+			t.Error("spare buffers of the other size")
+		}
+		w.path[0].drop = nil
+		w.runUntil(time.Minute, e.Drained)
+		w.run(time.Second)
+		w.close()
+	})
+}
+
+// A peer that stands still for a moment says nothing about the path.
+func TestAStallDoesNotEndWideDatagrams(t *testing.T) {
+	for _, stall := range []time.Duration{20 * time.Millisecond, 50 * time.Millisecond, 500 * time.Millisecond} {
+		w := nearPair(t, Config{MTU: 1492}, loopback)
+		transfer(t, w, 1000, 2000)
+		for range 5 {
+			from := w.now
+			w.path[0].drop = func(_ int, b []byte) bool { return w.now.Sub(from) < stall }
+			transfer(t, w, 1000, 3000)
+		}
+		if !w.end[0].wide() {
+			t.Errorf("not wide after stalls of %v", stall)
+		}
+		w.run(time.Second)
+		w.close()
+	}
+}
+
+// A message is as reliable as it is where there are no wide datagrams: larger than a usual one means reliable.
+func TestWhatWouldBeSplitIsReliableInAWideDatagram(t *testing.T) {
+	w := nearPair(t, Config{MTU: 1492}, loopback)
+	transfer(t, w, 1000, 2000)
+	lost := false
+	w.path[0].drop = func(_ int, b []byte) bool {
+		lose := !lost && len(b) > 5000
+		lost = lost || lose
+		return lose
+	}
+	got := 0
+	w.onGot = func(end int, b []byte) { got += len(b) }
+	if err := w.send(0, Message{Payload: payload(0, 5000), Reliability: protocol.Unreliable, ReceiptID: 7}); err != nil {
+		t.Fatal(err)
+	}
+	w.runUntil(time.Second, func() bool { return len(w.receipts[0]) > 0 })
+	if !lost || got != 5000 || !w.receipts[0][0].Acked {
+		t.Errorf("lost %v, got %d bytes, receipts %v", lost, got, w.receipts[0])
+	}
+	w.run(time.Second)
+	w.close()
+}
+
+// What waits for its ACK holds no more than four times its bytes.
+func TestWhatLeavesFitsItsBuffer(t *testing.T) {
+	w := nearPair(t, Config{MTU: 1492}, loopback)
+	transfer(t, w, 1000, 2000)
+	w.onGot = nil
+	e := w.end[0]
+	w.path[1].drop = func(int, []byte) bool { return true }
+	for i, size := range []int{1500, 900, 700, 2500, 1432, 7000, 100} {
+		for n := range 40 {
+			if err := w.send(0, Message{Payload: payload(n, size), Reliability: protocol.Reliable, Priority: protocol.Priority(i % 4)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for p := e.oldest; p != nil; p = p.newer {
+		if have := len(p.buf.B); have > pool.ClassDatagram && have > 4*p.buf.N {
+			t.Errorf("%d bytes in a buffer of %d", p.buf.N, have)
+		}
+	}
+	w.path[1].drop = nil
+	w.runUntil(time.Minute, e.Drained)
 	w.run(time.Second)
 	w.close()
 }

@@ -177,16 +177,16 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 				client = &r.client
 			}
 			c := e.connectionFor(m.From.AddrPort, data)
+			if len(data) > pool.ClassRead && (c == nil || !e.near(m.From)) {
+				e.drop(now, offline.DropTooLong, *client, data)
+				continue
+			}
 			if c == nil && e.table.expects(data) {
 				if held != nil {
 					held.mu.Unlock()
 					held = nil
 				}
 				c = e.enter(now, m.From, m.Local)
-			}
-			if len(data) > pool.ClassRead && (c == nil || !c.sess.Near()) {
-				e.drop(now, offline.DropTooLong, *client, data)
-				continue
 			}
 			if c == nil {
 				r.strangers = append(r.strangers, stranger{data, m.From, *client, m.Local})

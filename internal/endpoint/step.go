@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"github.com/raknet-go/raknet/internal/arq"
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/internal/session"
@@ -100,7 +101,7 @@ func (c *Conn) transmit(now monotime.Time, budget int, pump bool) (w work) {
 		}
 		bufs[n] = b
 		n++
-		spent += 1 + (b.N-1)/pool.ClassDatagram // a wide one is several
+		spent += arq.Datagrams(b.N) // a wide one is several
 	}
 	if n > 0 {
 		e.tx.push(bufs[:n], c.peer, c.way.local, nil)

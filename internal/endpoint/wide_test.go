@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/offline"
 	"github.com/raknet-go/raknet/internal/udp"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
@@ -86,4 +87,47 @@ func TestALongDatagramOfAStrangerIsDropped(t *testing.T) {
 		require.EqualValues(t, 1, s.Dropped["too long"])
 	}
 	require.NoError(t, client.Cause())
+}
+
+// It makes no connection of one whose handshake it ends either.
+func TestALongDatagramOfAGuestIsDropped(t *testing.T) {
+	_, server := loopback(t, func(c *Config) {
+		c.MaxMTU = 1400
+		c.Pong = func(*PingRequest) []byte { return []byte("pong") }
+	})
+	l := server.ep
+	at := l.LocalAddr().(*net.UDPAddr).AddrPort()
+	c, err := net.Dial("udp", at.String())
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+	var client offline.Client
+	client.Init(l.clock.Now(), &offline.ClientConfig{GUID: 7, ServerAddr: at})
+	answer := make([]byte, 2000)
+	for done := false; !done; {
+		for b, _ := client.Transmit(l.clock.Now(), make([]byte, 0, 2000)); b != nil; b, _ = client.Transmit(l.clock.Now(), make([]byte, 0, 2000)) {
+			_, err := c.Write(b)
+			require.NoError(t, err)
+		}
+		n, err := c.Read(answer)
+		require.NoError(t, err)
+		client.Receive(l.clock.Now(), answer[:n])
+		_, done, err = client.Result()
+		require.NoError(t, err)
+	}
+	connections := l.cfg.Budget.n.Load()
+	body := append((&wire.ConnectionRequest{GUID: 7}).Append(nil), make([]byte, 3000)...)
+	b := wire.AppendFrameHeader(wire.AppendDatagramHeader(nil, wire.FrameSetID, 0), &wire.Frame{Reliability: protocol.ReliableOrdered}, len(body))
+	_, err = c.Write(append(b, body...))
+	require.NoError(t, err)
+	ping := wire.UnconnectedPing{Time: 1, GUID: 2, HasGUID: true}
+	_, err = c.Write(ping.Append(nil))
+	require.NoError(t, err)
+	n, err := c.Read(answer)
+	require.NoError(t, err)
+	require.Equal(t, byte(protocol.IDUnconnectedPong), answer[:n][0], "what came before was seen")
+	require.Equal(t, connections, l.cfg.Budget.n.Load())
+	if udp.Longest(l.sock) >= arq.WideMTU {
+		require.EqualValues(t, 1, l.stats().Dropped["too long"])
+	}
 }
