@@ -16,6 +16,7 @@ const (
 	oursBatch    = "raknet, no GSO/GRO"
 	oursPlain    = "raknet, net.PacketConn"
 	oursNarrow   = "raknet, MTU 1492"
+	narrowBatch  = "raknet, MTU 1492, no GSO/GRO"
 	boundName    = "bound"
 	boundBatch   = "bound, no GSO/GRO"
 	boundPlain   = "bound, net.PacketConn"
@@ -46,6 +47,7 @@ var libraries = []library{
 	{rivals.Ours{}, oursBatch, []string{"RAKNET_DISABLE_GSO=1", "RAKNET_DISABLE_GRO=1"}},
 	{rivals.Ours{}, oursPlain, []string{"RAKNET_SOCKET=plain"}},
 	{rivals.Ours{MTU: protocol.MaxMTU}, oursNarrow, nil},
+	{rivals.Ours{MTU: protocol.MaxMTU}, narrowBatch, []string{"RAKNET_DISABLE_GSO=1", "RAKNET_DISABLE_GRO=1"}},
 	{rivals.Ours{}, oursHandlers, nil},
 	{bounds{way: bound.Offload}, boundName, nil},
 	{bounds{way: bound.Batch}, boundBatch, nil},

@@ -34,7 +34,7 @@ const pingerCount = 64
 const rareRuns = 3
 
 // slowRivals are left out of quick runs.
-var slowRivals = []string{oursNarrow, tcpUnbuf, kcpGo, sctpName, udpSingle, udpBatch}
+var slowRivals = []string{oursNarrow, narrowBatch, tcpUnbuf, kcpGo, sctpName, udpSingle, udpBatch}
 
 // cells returns what a run measures, in order. The libraries take turns in every row, and in
 // every run another begins.
@@ -102,7 +102,7 @@ func (p *Plan) bulk(row func(Cell, ...string)) {
 	if p.Quick {
 		at1k = append(at1k, enetName)
 	}
-	bulk(size1k, append(at1k, oursBatch, boundBatch, oursPlain, boundPlain)...)
+	bulk(size1k, append(at1k, oursBatch, narrowBatch, boundBatch, oursPlain, boundPlain)...)
 	if p.Quick {
 		others = nil
 	}

@@ -97,7 +97,7 @@ func (r *Report) libraries(k key) (names []string) {
 
 // order is that of the libraries in the tables.
 var order = []string{
-	ours, oursNarrow, oursHandlers, oursBatch, oursPlain, boundName, boundBatch, boundPlain, udpOffload, udpBatch, udpSingle, rawEcho,
+	ours, oursNarrow, narrowBatch, oursHandlers, oursBatch, oursPlain, boundName, boundBatch, boundPlain, udpOffload, udpBatch, udpSingle, rawEcho,
 	tcp, tcpUnbuf, quicGo, kcpGo, sctpName, goRaknet, enetName,
 }
 
@@ -186,7 +186,7 @@ func times(v float64) string {
 // base is what a library is compared with in the tables: this one in the same way.
 func base(library string) string {
 	switch library {
-	case boundBatch, oursBatch:
+	case boundBatch, oursBatch, narrowBatch:
 		return oursBatch
 	case boundPlain, oursPlain:
 		return oursPlain

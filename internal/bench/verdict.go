@@ -111,11 +111,15 @@ func (r *Report) verdicts() show.Table {
 // narrow are the ratios for bulk in datagrams that a network takes.
 func (r *Report) narrow() show.Table {
 	t := show.Table{{"messages", "MB/s", "of buffered TCP", "of the bound program"}}
-	for _, size := range []int{size100, size1k, size10k, size100k} {
+	row := func(size int, note, library, bound string) {
 		k := key{work: Bulk, n: size}
-		if v := r.median(k, oursNarrow, mRate); !math.IsNaN(v) {
-			t = append(t, []string{sizeName(size), digits(v), digits(r.ratio(k, oursNarrow, tcp, mRate)) + "x", digits(r.ratio(k, oursNarrow, boundName, mRate)) + "x"})
+		if v := r.median(k, library, mRate); !math.IsNaN(v) {
+			t = append(t, []string{sizeName(size) + note, digits(v), digits(r.ratio(k, library, tcp, mRate)) + "x", digits(r.ratio(k, library, bound, mRate)) + "x"})
 		}
 	}
+	for _, size := range []int{size100, size1k, size10k, size100k} {
+		row(size, "", oursNarrow, boundName)
+	}
+	row(size1k, ", no GSO/GRO", narrowBatch, boundBatch)
 	return t
 }

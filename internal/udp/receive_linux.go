@@ -26,8 +26,8 @@ const (
 
 // receiver is what ReadBatch uses.
 //
-// A message is received into a buffer for one datagram and, where the kernel joins
-// datagrams, a large one behind it. So a lone datagram never occupies 64 KiB, and of a
+// A message is received into a buffer for one datagram and a larger one behind it: for a wide datagram, or where the
+// kernel joins datagrams for as many as it does. So a lone datagram never occupies 64 KiB, and of a
 // larger message only the first 2 KiB must be copied to make it whole. While the socket is
 // empty neither is held: a thousand idle sockets share the buffers of the few that are not.
 type receiver struct {
@@ -110,21 +110,20 @@ func (r *receiver) tryReceive(fd uintptr) bool {
 
 // offer readies n messages.
 func (r *receiver) offer(n int) {
-	pieces := 1
+	const pieces = 2
+	class := pool.ClassWide
 	if r.joined {
-		pieces = 2
+		class = pool.ClassBatch
 	}
 	r.grow(n, n*pieces)
 	for i := range n {
 		in, h := &r.in[i], &r.hdrs[i]
 		r.pieces(i, i*pieces, pieces)
 		r.data(i*pieces, in.buffer())
-		if r.joined {
-			if in.big == nil {
-				in.big = pool.Get(pool.ClassBatch)
-			}
-			r.data(i*pieces+1, in.big.B[pool.ClassRead:])
+		if in.big == nil {
+			in.big = pool.Get(class)
 		}
+		r.data(i*pieces+1, in.big.B[pool.ClassRead:])
 		if r.named {
 			h.Name = (*byte)(unsafe.Pointer(&r.names[i]))
 			h.Namelen = unix.SizeofSockaddrInet6
@@ -174,7 +173,7 @@ func (r *receiver) collect() int {
 		}
 		size := int(h.n)
 		bytes += size
-		if h.Flags&unix.MSG_TRUNC != 0 || datagram(size, c.segment) > r.longest() {
+		if h.Flags&unix.MSG_TRUNC != 0 || datagram(size, c.segment) > pool.ClassWide {
 			continue // a datagram that does not fit its buffer
 		}
 		from := r.peer
@@ -184,7 +183,7 @@ func (r *receiver) collect() int {
 				continue
 			}
 		}
-		long = long || c.segment > 0 && c.segment < size
+		long = long || size > pool.ClassRead
 		if size > pool.ClassRead {
 			copy(in.big.B, in.small.B)
 			in.Buf, in.big = in.big, nil
@@ -216,14 +215,6 @@ func datagram(size, segment int) int {
 		return min(size, segment)
 	}
 	return size
-}
-
-// longest is the longest datagram that is received.
-func (r *receiver) longest() int {
-	if r.joined {
-		return pool.ClassWide
-	}
-	return pool.ClassRead
 }
 
 // moreDrops returns how many datagrams were dropped since the count was last heard of.

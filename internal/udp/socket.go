@@ -37,8 +37,8 @@ type Inbound struct {
 	// Addr where the socket has only one or cannot tell.
 	Local netip.Addr
 
-	// Buffers that wait to be filled: one of pool.ClassRead, and one of pool.ClassBatch
-	// for what does not fit it where the system joins datagrams.
+	// Buffers that wait to be filled: one of pool.ClassRead, and a larger one for what
+	// does not fit it, of one class for all entries of a socket.
 	small, big *pool.Buffer
 }
 
@@ -217,7 +217,7 @@ func (in *Inbound) reclaim() {
 		b.Release()
 	case in.small == nil && len(b.B) == pool.ClassRead:
 		in.small = b
-	case in.big == nil && len(b.B) == pool.ClassBatch:
+	case in.big == nil && len(b.B) > pool.ClassRead:
 		in.big = b
 	default:
 		b.Release()
