@@ -113,7 +113,6 @@ func (r *rush) run(e *Endpoint) {
 
 // poll takes all that has come, and returns how many messages that were.
 func (r *rush) poll(e *Endpoint) (got int, ok bool) {
-	end := e.clock.Now().Add(rushLong)
 	for range rushPolls {
 		n, err := r.poller.Poll(e.reader.in)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -127,16 +126,12 @@ func (r *rush) poll(e *Endpoint) (got int, ok bool) {
 			e.took(n)
 		}
 		got += n
-		if !r.poller.More() || e.clock.Now() >= end {
+		if !r.poller.More() {
 			break
 		}
 	}
 	return got, true
 }
 
-// rushPolls bounds how often the reader looks without looking at anything else, and rushLong for how long: a peer's
-// datagrams may be full of frames, and who was woken meanwhile waits. Arbitrary.
-const (
-	rushPolls = 16
-	rushLong  = 500 * time.Microsecond
-)
+// rushPolls bounds how often the reader looks without looking at anything else. Arbitrary.
+const rushPolls = 16
