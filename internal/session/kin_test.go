@@ -170,8 +170,8 @@ func TestKinOnOneMachineSaySo(t *testing.T) {
 		p := connectedPair(t, func(client, server *Config) {
 			client.Near, server.Near = c.client, c.server
 		})
-		require.Equal(t, c.client, p.client.Near())
-		require.Equal(t, c.server, p.server.Near())
+		require.Equal(t, c.client, p.client.eng.TakesWide())
+		require.Equal(t, c.server, p.server.eng.TakesWide())
 		both := c.client && c.server
 		require.Equal(t, both, p.client.eng.MayAsk())
 		require.Equal(t, both, p.server.eng.MayAsk())
@@ -179,6 +179,6 @@ func TestKinOnOneMachineSaySo(t *testing.T) {
 	}
 	t.Log("# a peer of another implementation is sent nothing that it does not know")
 	r := connectedServer(t, Config{Near: true})
-	require.True(t, r.Near())
+	require.True(t, r.eng.TakesWide())
 	require.False(t, r.eng.MayAsk())
 }

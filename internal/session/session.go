@@ -401,9 +401,6 @@ func (c *Conn) Drained() bool { return c.eng.Drained() }
 // holds back its ACKs. Zero before the first sample.
 func (c *Conn) RTT() time.Duration { return c.eng.RTT() }
 
-// Near reports whether the peer may send datagrams of arq.WideMTU.
-func (c *Conn) Near() bool { return c.eng.TakesWide() }
-
 // CutMTU is the size that messages are cut for at present: see arq.Engine.CutMTU.
 func (c *Conn) CutMTU() int { return c.eng.CutMTU() }
 

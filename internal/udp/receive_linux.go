@@ -183,7 +183,7 @@ func (r *receiver) collect() int {
 				continue
 			}
 		}
-		long = long || size > pool.ClassRead
+		long = long || c.segment > 0 && c.segment < size || size > pool.ClassRead
 		if size > pool.ClassRead {
 			copy(in.big.B, in.small.B)
 			in.Buf, in.big = in.big, nil
