@@ -28,6 +28,8 @@ type quiet struct {
 	ep     int
 	closed bool // under mu
 	dialed bool // it counts among quietDialed
+
+	patient bool // a call that receives may wait in the system, for a tick or two
 }
 
 // quietDialed counts the dialed sockets that are quiet, of which there are at most maxQuietDialed: each
@@ -79,6 +81,9 @@ func newQuiet(c *net.UDPConn) (made *quiet, err error) {
 		return nil, err
 	}
 	c.Close()
+	tick := unix.NsecToTimeval(int64(time.Microsecond)) // the least there is: a call may wait until the next one but one
+	q.patient = unix.SetsockoptTimeval(q.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tick) == nil &&
+		unix.SetNonblock(q.fd, false) == nil
 	return q, nil
 }
 
@@ -191,6 +196,9 @@ func (q *quiet) Close() error {
 func (q *quiet) release() {
 	if q.dialed {
 		quietDialed.Add(-1)
+	}
+	if q.patient {
+		_ = unix.Shutdown(q.fd, unix.SHUT_RD) // ends a wait, even if it says that there is no connection
 	}
 	switch {
 	case q.wait != nil:

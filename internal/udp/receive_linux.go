@@ -47,7 +47,7 @@ type receiver struct {
 	errno syscall.Errno
 	call  func(fd uintptr) bool // receive, as a value made once
 	ask   func(fd uintptr) bool // tryReceive
-	sys   func(trap, fd uintptr, v *vector, n int) (int, syscall.Errno)
+	sys   func(trap, fd uintptr, v *vector, n int, wait bool) (int, syscall.Errno)
 
 	counted   uint32        // what the kernel last said that it dropped
 	overflows atomic.Uint64 // the same without wrapping
@@ -62,21 +62,24 @@ func (r *receiver) init() {
 // receive makes one system call to read, and false means that there is nothing to read. The runtime
 // calls it again when there is.
 func (r *receiver) receive(fd uintptr) bool {
+	waits := false
 	if r.vigil.on.Load() && !r.filled {
 		if r.vigil.naps() {
 			if r.tryReceive(fd); r.n > 0 || r.errno != 0 {
 				return true
 			}
 		}
-		if r.glance == 0 {
-			r.vigil.wait(fd)
-		} else if !r.vigil.glance(fd, r.glance) {
+		if r.glance != 0 && !r.vigil.glance(fd, r.glance) {
 			r.n, r.errno = 0, 0
 			return true
 		}
+		waits = r.glance == 0 && r.vigil.waits(fd)
 	}
 	filled := r.filled
-	if r.tryReceive(fd); r.n == 0 && r.errno == 0 {
+	if r.take(fd, waits); waits && r.n > 0 && r.hdrs[0].n == 0 && r.vigil.q.isClosed() {
+		r.n = 0 // what a wait that Close ended looks like
+	}
+	if r.n == 0 && r.errno == 0 {
 		if r.glance != 0 {
 			if filled && r.vigil.on.Load() && r.vigil.glance(fd, r.glance) {
 				r.tryReceive(fd) // the last call happened to take all that there was, and this one has waited, too
@@ -89,23 +92,32 @@ func (r *receiver) receive(fd uintptr) bool {
 		r.vigil.parks()
 		return false
 	}
-	r.vigil.came()
+	r.vigil.came(r.n)
 	return true
 }
 
 // tryReceive is receive for who does not wait, and keeps the buffers.
 func (r *receiver) tryReceive(fd uintptr) bool {
+	r.take(fd, false)
+	return true
+}
+
+// take makes one system call to read, and waits in it for something to read if told to.
+func (r *receiver) take(fd uintptr, wait bool) {
 	n := min(len(r.in), r.places)
+	lone := wait && r.vigil.lone
+	if lone {
+		n = 1
+	}
 	r.offer(n)
-	r.n, r.errno = r.sys(unix.SYS_RECVMMSG, fd, &r.vector, n)
+	r.n, r.errno = r.sys(unix.SYS_RECVMMSG, fd, &r.vector, n, wait)
 	r.drop(len(r.iovs))
 	if r.errno == unix.EAGAIN {
 		r.n, r.errno = 0, 0
 	}
-	if r.filled = r.n == n; r.filled {
+	if r.filled = r.n == n && !lone; r.filled {
 		r.places = min(2*r.places, r.most)
 	}
-	return true
 }
 
 // offer readies n messages.

@@ -42,7 +42,7 @@ type sender struct {
 	n     int             // messages sent
 	errno syscall.Errno
 	call  func(fd uintptr) bool // send, as a value made once
-	sys   func(trap, fd uintptr, v *vector, n int) (int, syscall.Errno)
+	sys   func(trap, fd uintptr, v *vector, n int, wait bool) (int, syscall.Errno)
 }
 
 func (w *sender) init() {
@@ -51,7 +51,7 @@ func (w *sender) init() {
 }
 
 func (w *sender) send(fd uintptr) bool {
-	w.n, w.errno = w.sys(unix.SYS_SENDMMSG, fd, &w.vector, w.want)
+	w.n, w.errno = w.sys(unix.SYS_SENDMMSG, fd, &w.vector, w.want, false)
 	return w.errno != unix.EAGAIN
 }
 

@@ -34,7 +34,7 @@ func (k *kernelStub) under(s Socket) *batch {
 	return b
 }
 
-func (k *kernelStub) call(trap, fd uintptr, v *vector, n int) (int, syscall.Errno) {
+func (k *kernelStub) call(trap, fd uintptr, v *vector, n int, wait bool) (int, syscall.Errno) {
 	var all []int
 	for i := range n {
 		all = append(all, int(v.hdrs[i].Iovlen))
@@ -44,7 +44,7 @@ func (k *kernelStub) call(trap, fd uintptr, v *vector, n int) (int, syscall.Errn
 	if errno != 0 {
 		return 0, errno
 	}
-	return batchCall(trap, fd, v, pass)
+	return batchCall(trap, fd, v, pass, wait)
 }
 
 func messageAt(v *vector, i int) *sent {
@@ -325,7 +325,7 @@ func TestAnErrorBehindARunIsAboutItsOwnDatagram(t *testing.T) {
 
 func TestAKernelThatTakesNothingAndSaysNothing(t *testing.T) {
 	client := carriers["listen"](t, "127.0.0.1:0").(*batch)
-	client.w.sys = func(_, _ uintptr, _ *vector, _ int) (int, syscall.Errno) { return 0, 0 }
+	client.w.sys = func(_, _ uintptr, _ *vector, _ int, _ bool) (int, syscall.Errno) { return 0, 0 }
 	n, err := client.WriteBatch(row(at(client), 1, 1))
 	require.ErrorIs(t, err, errNothingSent, "or it would be asked for ever")
 	require.Zero(t, n)

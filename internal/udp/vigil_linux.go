@@ -13,22 +13,29 @@ import (
 // and wait in epoll, wakes the runtime's monitor, and has all of it undone when the datagram
 // comes, which is most of what a message there and back takes beside the system's own work.
 //
+// It waits in the call that receives, where the system counts time in its ticks. To wait in poll for a part
+// of a millisecond costs 4 us more for each datagram, since a timer of that precision is set and
+// taken back, which a virtual machine has to ask its host for.
+//
 // It is for a quiet socket, whose datagrams then wake nobody else. A thread that waits so keeps a
 // processor's place from other goroutines until the monitor takes it away, as with every
-// system call that waits: so a wait is short, no more than half of the places are ever given to
-// vigils, and a reader who waited in vain goes back to the poller. An interrupt comes
-// vigilTime late at most.
+// system call that waits: so no more than half of the places are ever given to vigils, and a reader
+// who waited long goes back to the poller. An interrupt comes two ticks late at most, 8 ms where there are
+// 250 in a second.
 type vigil struct {
 	q     *quiet
 	on    atomic.Bool // it holds one of the places
 	quick int8        // waits in the poller that were short, in a row
 	heavy int8        // reads that brought much in pieces, in a row
-	since time.Time   // when such a wait began; zero: none did
+	lone  bool        // the last wait in the system was one, and brought one message: the next makes room for no more
+	since time.Time   // when the wait in the poller or the system began; zero: none did
 }
 
 const (
-	// vigilTime is how long a wait in the system may be.
+	// vigilTime is how long a wait may be for the vigil to go on. Arbitrary.
 	vigilTime = 300 * time.Microsecond
+	// vigilWait is how long a call that waits takes at least, and one that need not at most. Arbitrary.
+	vigilWait = 3 * time.Microsecond
 	// vigilAfter waits in the poller that each took less than vigilQuick begin a vigil. Both arbitrary.
 	vigilAfter = 8
 	vigilQuick = 100 * time.Microsecond
@@ -44,15 +51,20 @@ const (
 // vigils counts those of the process.
 var vigils atomic.Int32
 
-// wait returns when there is something to read, or soon. It ends a vigil that was in vain. Only the
-// reader may call it, with the socket not closed.
-func (v *vigil) wait(fd uintptr) {
+// waits reports whether the call that receives shall wait. Where it cannot, waits has waited itself. Only
+// the reader may call it, with the socket not closed.
+func (v *vigil) waits(fd uintptr) bool {
+	if v.q != nil && v.q.patient {
+		v.since = time.Now()
+		return true
+	}
 	if !v.glance(fd, vigilTime) {
 		v.end()
 	}
+	return false
 }
 
-// glance is wait for at most d, and reports whether there is something to read. The vigil goes on.
+// glance waits for at most d, and reports whether there is something to read. The vigil goes on.
 func (v *vigil) glance(fd uintptr, d time.Duration) bool {
 	fds := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	timeout := unix.NsecToTimespec(int64(d))
@@ -88,15 +100,21 @@ func (v *vigil) parks() {
 	}
 }
 
-// came notes that something was read, and begins a vigil if it is time for one.
-func (v *vigil) came() {
+// came notes that so many messages were read, and begins a vigil if it is time for one, or ends that of a
+// reader who has waited long.
+func (v *vigil) came(messages int) {
 	if v.since.IsZero() {
 		return
 	}
-	if v.quick++; time.Since(v.since) > vigilQuick {
+	took := time.Since(v.since)
+	v.since = time.Time{}
+	if v.on.Load() {
+		v.judge(messages, took)
+		return
+	}
+	if v.quick++; took > vigilQuick {
 		v.quick = 0
 	}
-	v.since = time.Time{}
 	if v.quick < vigilAfter {
 		return
 	}
@@ -105,8 +123,16 @@ func (v *vigil) came() {
 		vigils.Add(-1)
 		return
 	}
+	v.lone = false
 	v.on.Store(true)
 	v.q.silence(true)
+}
+
+// judge draws conclusions from a wait in the system.
+func (v *vigil) judge(messages int, took time.Duration) {
+	if v.lone = messages == 1 && took > vigilWait; took > vigilTime {
+		v.end()
+	}
 }
 
 // end ends the vigil, if there is one: the poller is told of datagrams again.

@@ -3,10 +3,12 @@ package udp
 import (
 	"os"
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // watched is a reader of whose socket a vigil begins whenever the test wants.
@@ -33,7 +35,7 @@ func keep(t *testing.T) *watched {
 // begin pretends that the waits before were short.
 func (w *watched) begin() {
 	w.v.quick, w.v.since = vigilAfter, time.Now().Add(time.Hour)
-	w.v.came()
+	w.v.came(1)
 }
 
 func (w *watched) read() string {
@@ -59,7 +61,7 @@ func TestAVigilBeginsAfterShortWaits(t *testing.T) {
 	for i := range vigilAfter {
 		require.False(t, w.v.on.Load(), "after %d", i)
 		w.v.since = time.Now().Add(time.Hour) // of a wait that took no time
-		w.v.came()
+		w.v.came(1)
 	}
 	require.True(t, w.v.on.Load())
 	t.Log("# in which everything comes that came before")
@@ -70,19 +72,20 @@ func TestAVigilBeginsAfterShortWaits(t *testing.T) {
 	t.Log("# a long wait between makes the count begin anew, and what came without a wait says nothing")
 	for range vigilAfter - 1 {
 		w.v.since = time.Now().Add(time.Hour)
-		w.v.came()
-		w.v.came()
+		w.v.came(1)
+		w.v.came(1)
 	}
 	w.v.since = time.Now().Add(-time.Hour)
-	w.v.came()
+	w.v.came(1)
 	w.v.since = time.Now().Add(time.Hour)
-	w.v.came()
+	w.v.came(1)
 	require.False(t, w.v.on.Load())
 }
 
 func TestAReaderWhoWaitsInVainGoesBackToThePoller(t *testing.T) {
 	w := keep(t)
-	for range 3 {
+	for _, patient := range []bool{true, false, true} { // one that may wait in the call that receives, and one that may not
+		w.v.q.patient = patient
 		w.begin()
 		require.True(t, w.v.on.Load())
 		got := make(chan string)
@@ -93,6 +96,88 @@ func TestAReaderWhoWaitsInVainGoesBackToThePoller(t *testing.T) {
 		w.say("late")
 		require.Equal(t, "late", <-got)
 	}
+}
+
+func TestAReaderWhoWaitedLongGoesBackToThePoller(t *testing.T) {
+	w := keep(t)
+	w.begin()
+	w.v.since = time.Now().Add(time.Hour)
+	w.v.came(1)
+	require.True(t, w.v.on.Load(), "after a wait that took no time")
+	w.v.since = time.Now().Add(-vigilTime)
+	w.v.came(1)
+	require.False(t, w.v.on.Load())
+	w.say("a")
+	require.Equal(t, "a", w.read())
+}
+
+// The socket is one whose calls wait, for the vigil's sake. Nobody else's do.
+func TestOnlyVigilsWaitInTheSystem(t *testing.T) {
+	w := keep(t)
+	q := w.v.q
+	require.True(t, q.patient)
+	flags, err := unix.FcntlInt(uintptr(q.fd), unix.F_GETFL, 0)
+	require.NoError(t, err)
+	require.Zero(t, flags&unix.O_NONBLOCK)
+	tick, err := unix.GetsockoptTimeval(q.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO)
+	require.NoError(t, err)
+	require.Positive(t, tick.Nano(), "without a time it would wait for ever")
+	var calls []bool
+	r := &w.p.(*batch).r
+	r.sys = func(trap, fd uintptr, v *vector, n int, wait bool) (int, syscall.Errno) {
+		calls = append(calls, wait)
+		return batchCall(trap, fd, v, n, wait)
+	}
+	t.Log("# not who looks")
+	for range 3 {
+		n, err := w.p.Poll(w.in)
+		require.NoError(t, err)
+		require.Zero(t, n)
+	}
+	require.Equal(t, []bool{false, false, false}, calls)
+	t.Log("# nor who asks and then waits in the poller")
+	calls = nil
+	w.say("a")
+	require.Equal(t, "a", w.read())
+	require.NotContains(t, calls, true)
+	t.Log("# but who keeps one")
+	calls = nil
+	w.begin()
+	w.say("b")
+	require.Equal(t, "b", w.read())
+	require.Equal(t, []bool{true}, calls)
+	w.v.end()
+}
+
+// Where one message comes at a time and is waited for, there is room for one; where more have come already, for more.
+func TestAReaderOfLoneMessagesMakesRoomForOne(t *testing.T) {
+	w := keep(t)
+	r := &w.p.(*batch).r
+	var rooms []int
+	r.sys = func(trap, fd uintptr, v *vector, n int, wait bool) (int, syscall.Errno) {
+		rooms = append(rooms, n)
+		return batchCall(trap, fd, v, n, wait)
+	}
+	w.begin()
+	w.v.lone = true // as after a read that waited for one
+	for _, text := range []string{"a", "b", "c"} {
+		w.say(text)
+	}
+	require.Equal(t, "a", w.read())
+	w.v.lone = false // it did not have to wait
+	n, err := w.p.ReadBatch(w.in)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.Equal(t, []int{1, placesMin}, rooms)
+	for _, story := range []struct {
+		messages int
+		took     time.Duration
+		lone     bool
+	}{{1, vigilTime, true}, {1, vigilWait, false}, {2, vigilTime, false}, {1, vigilTime, true}} {
+		w.v.judge(story.messages, story.took)
+		require.Equal(t, story.lone, w.v.lone, "%+v", story)
+	}
+	w.v.end()
 }
 
 func TestWhatComesDuringAVigilEndsTheWait(t *testing.T) {
