@@ -101,6 +101,13 @@ func (c *Conn) kill(cause error) {
 	c.after(w)
 }
 
+// lastHeard returns when the last believable datagram came, or the connection was made.
+func (c *Conn) lastHeard() monotime.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sess.LastHeard()
+}
+
 // forgetUnopened buries an admitted connection that ended before it was complete:
 // nobody's data depends on it lingering, and its place is wanted.
 func (c *Conn) forgetUnopened() {

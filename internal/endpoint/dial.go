@@ -17,7 +17,7 @@ import (
 // step and Timing.Handshake allows for the second. A dial that fails closes a Solo
 // endpoint. A connected socket has one peer, whatever to says.
 //
-// Errors: that of ctx, ErrFreshPort, ErrInUse, those of offline.Client.Result, the
+// Errors: that of ctx, ErrFreshPort (for silence only with DialConfig.Client), ErrInUse, those of offline.Client.Result, the
 // cause of the connection's end if it ended before it was complete, net.ErrClosed.
 func (e *Endpoint) Dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn, error) {
 	c, err := e.dial(ctx, to, cfg)
@@ -48,25 +48,59 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 		Side: session.Client, MTU: n.MTU, Version: n.Version, LocalGUID: e.cfg.GUID, PeerGUID: n.ServerGUID,
 		ARQ: arq.Config{RoundTrip: n.RoundTrip}, Near: cfg.MaxMTU == 0 && e.near(to),
 	})
+	limit, silence := e.secondStep(cfg.Client, n.RoundTrip)
+	t := time.NewTimer(min(limit, silence))
+	defer t.Stop()
 	over := c.isOver()
 	e.table.post(c) // before anything is sent that could be answered
 	c.turn(now, e.stepBudget, false, false)
 	e.tx.flush(leadBatches)
-	select {
-	case <-c.way.ready:
-		return c, nil
-	case <-over:
-		if isClosed(c.way.ready) {
+	for {
+		select {
+		case <-c.way.ready:
 			return c, nil
+		case <-over:
+			if isClosed(c.way.ready) {
+				return c, nil
+			}
+			return nil, c.Cause()
+		case <-ctx.Done():
+			c.Abort(ctx.Err())
+			return nil, ctx.Err()
+		case <-e.done:
+			c.kill(orClosed(e.Err()))
+			return nil, orClosed(e.Err())
+		case <-t.C:
+			present := e.clock.Now()
+			heard := c.lastHeard()
+			spent, quiet := present.Sub(now), present.Sub(heard)
+			if heard > now && cfg.Client != nil {
+				silence = max(silence, forgottenHeard)
+			}
+			switch {
+			case isClosed(c.way.ready):
+			case spent >= limit:
+				c.Abort(session.ErrHandshakeTimeout) // of all ports together, of which the session knows one
+				return nil, c.Cause()
+			case quiet >= silence:
+				cfg.Client.Forgotten(spent)
+				c.Abort(ErrFreshPort)
+				return nil, ErrFreshPort
+			}
+			t.Reset(min(silence-quiet, limit-spent))
 		}
-		return nil, c.Cause()
-	case <-ctx.Done():
-		c.Abort(ctx.Err())
-		return nil, ctx.Err()
-	case <-e.done:
-		c.kill(orClosed(e.Err()))
-		return nil, orClosed(e.Err())
 	}
+}
+
+// secondStep returns how long the part of the handshake may take that makes a connection, and how long its
+// server may be silent. One that has forgotten the client stays so: it was asked by many of one host at once (guard.HalfOpen), was
+// restarted, or lost what told it of the client. Only from another port can the client be told from the one before.
+func (e *Endpoint) secondStep(client *offline.Client, roundTrip time.Duration) (limit, silence time.Duration) {
+	if client == nil {
+		return e.timing.Handshake, e.timing.Handshake
+	}
+	own := time.Duration(uint64(e.cfg.GUID) % uint64(forgottenSpread))
+	return max(e.timing.Handshake-client.Spent(), 0), max(forgottenLeast, forgottenTrips*roundTrip) + own
 }
 
 // negotiate does the part that comes before there is a connection.

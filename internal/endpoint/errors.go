@@ -17,7 +17,8 @@ var (
 	// ErrReceipts: too many receipts are outstanding (maxReceipts).
 	ErrReceipts = errors.New("too many receipts are outstanding")
 	// ErrFreshPort: the server answered the first request and not the second, as some
-	// do for a while after a reply of theirs was lost. Dial again from another local port.
+	// do for a while after a reply of theirs was lost, or granted the dial and then fell silent. Dial again from
+	// another local port.
 	ErrFreshPort = errors.New("server does not go on with this local port")
 	// ErrInUse: the endpoint has a connection to this address, or is dialing it.
 	ErrInUse = errors.New("address is already connected or being dialed")

@@ -116,6 +116,9 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 	} else if g, ok := e.table.guests[s.from.AddrPort]; ok && g.guid == out.GUID && !g.over(e, now) {
 		e.reply2(s, int(g.mtu)) // the same
 		return
+	} else if !e.exempted(s) && !e.table.halfOpen.HasRoom(now, s.client.Addr()) {
+		e.drop(now, offline.DropRateLimited, s.client, s.data)
+		return
 	}
 	if !e.admitting.Load() || e.crowded() || !e.exempted(s) && e.hosts.full(s.client.Addr()) {
 		e.refuse(s, protocol.IDNoFreeConnections)

@@ -1,6 +1,11 @@
 package guard
 
-import "net/netip"
+import (
+	"net/netip"
+	"time"
+
+	"github.com/raknet-go/raknet/internal/monotime"
+)
 
 // The default caps on handshakes under way. A host that opens and abandons them
 // displaces its own. 4096 handshakes of which nothing was heard after request 2 cost about
@@ -10,17 +15,23 @@ const (
 	DefaultHalfOpenTotal = 4096
 )
 
+// halfOpenTime is what the rest of an honest handshake takes at most that has gone on: two round trips, on
+// a bad path. Arbitrary.
+const halfOpenTime = time.Second
+
 // HalfOpen counts the connections that are not up yet, per host (an IPv4 address,
 // a /64 of IPv6) and in total, and says which one must go for a new one: the
-// oldest, since an honest handshake is over in a few round trips. Its memory
-// follows the number of entries. Init it before use.
+// oldest, since an honest handshake is over in a few round trips, of those that did
+// not go on since they were added, if there is one. Those who did may take themselves for connected: of one
+// host they go only once they had time (HasRoom), so that many who come at once push out none of them. Its
+// memory follows the number of entries. Init it before use.
 type HalfOpen struct {
 	perHost, total int // 0: no cap
 	nodes          []halfOpenNode
 	free           int32 // head of the unused nodes, linked by next[all]
 	byAddr         map[netip.AddrPort]int32
-	byHost         map[netip.Addr]halfOpenList
-	all            halfOpenList
+	byHost         map[netip.Addr]halfOpenLists
+	all            halfOpenLists
 }
 
 // Every node is in two lists, oldest first: of everybody and of its host.
@@ -35,9 +46,30 @@ type halfOpenNode struct {
 	addr       netip.AddrPort
 	host       netip.Addr
 	prev, next [2]int32
+	on         uint8         // halfOpenAsked or halfOpenOn
+	since      monotime.Time // when it went on
 }
 
+// A handshake that was added, and one that went on since.
+const (
+	halfOpenAsked = iota
+	halfOpenOn
+)
+
 type halfOpenList struct{ oldest, newest, n int32 }
+
+// halfOpenLists are those that did not go on, and those that did.
+type halfOpenLists [2]halfOpenList
+
+func (l *halfOpenLists) n() int { return int(l[halfOpenAsked].n + l[halfOpenOn].n) }
+
+// victim is the one that must go first.
+func (l *halfOpenLists) victim() int32 {
+	if i := l[halfOpenAsked].oldest; i != 0 {
+		return i
+	}
+	return l[halfOpenOn].oldest
+}
 
 // Init sets the caps per host and in total. Zero takes the default, negative is no
 // cap.
@@ -46,7 +78,7 @@ func (h *HalfOpen) Init(perIP, total int) {
 		perHost: capOr(perIP, DefaultHalfOpenPerIP),
 		total:   capOr(total, DefaultHalfOpenTotal),
 		byAddr:  make(map[netip.AddrPort]int32),
-		byHost:  make(map[netip.Addr]halfOpenList),
+		byHost:  make(map[netip.Addr]halfOpenLists),
 	}
 }
 
@@ -57,7 +89,7 @@ func capOr(n, byDefault int) int {
 	return max(n, 0)
 }
 
-// Add counts addr in. If that needs room it counts out the oldest entry, of the
+// Add counts addr in. If that needs room it counts out another entry, of the
 // same host if the host is at its cap, and returns it: the caller ends that
 // connection. An addr that is already in keeps its age and displaces nobody.
 func (h *HalfOpen) Add(addr netip.AddrPort) (evicted netip.AddrPort, evict bool) {
@@ -72,10 +104,10 @@ func (h *HalfOpen) AddFor(addr netip.AddrPort, client netip.Addr, exempt bool) (
 	}
 	host := network(client, hostBits4, hostBits6)
 	var victim int32
-	if list := h.byHost[host]; h.perHost > 0 && !exempt && int(list.n) >= h.perHost {
-		victim = list.oldest
+	if list := h.byHost[host]; h.perHost > 0 && !exempt && list.n() >= h.perHost {
+		victim = list.victim()
 	} else if h.total > 0 && len(h.byAddr) >= h.total {
-		victim = h.all.oldest
+		victim = h.all.victim()
 	}
 	if victim != 0 {
 		evicted, evict = h.nodes[victim-1].addr, true
@@ -83,6 +115,27 @@ func (h *HalfOpen) AddFor(addr netip.AddrPort, client netip.Addr, exempt bool) (
 	}
 	h.insert(addr, host)
 	return evicted, evict
+}
+
+// HasRoom reports whether a client's host may have one more: it is not at its cap, or one of its own may go
+// for it. Who is turned down asks again.
+func (h *HalfOpen) HasRoom(now monotime.Time, client netip.Addr) bool {
+	list := h.byHost[network(client, hostBits4, hostBits6)]
+	if h.perHost == 0 || list.n() < h.perHost || list[halfOpenAsked].n > 0 {
+		return true
+	}
+	return now.Sub(h.nodes[list[halfOpenOn].oldest-1].since) >= halfOpenTime
+}
+
+// GoesOn notes that the handshake of addr did now: its address sent what only who goes on does.
+func (h *HalfOpen) GoesOn(now monotime.Time, addr netip.AddrPort) {
+	i, ok := h.byAddr[addr]
+	if !ok || h.nodes[i-1].on == halfOpenOn {
+		return
+	}
+	h.unlist(i)
+	h.nodes[i-1].on, h.nodes[i-1].since = halfOpenOn, now
+	h.list(i)
 }
 
 // Remove counts addr out, because its connection is up or has ended, and reports
@@ -108,30 +161,42 @@ func (h *HalfOpen) insert(addr netip.AddrPort, host netip.Addr) {
 	}
 	h.nodes[i-1] = halfOpenNode{addr: addr, host: host}
 	h.byAddr[addr] = i
-	h.push(&h.all, ofAll, i)
-	list := h.byHost[host]
-	h.push(&list, ofHost, i)
-	h.byHost[host] = list
+	h.list(i)
 }
 
 func (h *HalfOpen) remove(i int32) {
 	node := &h.nodes[i-1]
 	delete(h.byAddr, node.addr)
-	h.unlink(&h.all, ofAll, i)
-	list := h.byHost[node.host]
-	if h.unlink(&list, ofHost, i); list.n == 0 {
-		delete(h.byHost, node.host)
-	} else {
-		h.byHost[node.host] = list
-	}
+	h.unlist(i)
 	*node = halfOpenNode{}
 	node.next[ofAll] = h.free
 	h.free = i
 }
 
+// list puts node i into its lists, as the newest.
+func (h *HalfOpen) list(i int32) {
+	node := &h.nodes[i-1]
+	h.push(&h.all[node.on], ofAll, i)
+	lists := h.byHost[node.host]
+	h.push(&lists[node.on], ofHost, i)
+	h.byHost[node.host] = lists
+}
+
+// unlist takes it out.
+func (h *HalfOpen) unlist(i int32) {
+	node := &h.nodes[i-1]
+	h.unlink(&h.all[node.on], ofAll, i)
+	lists := h.byHost[node.host]
+	if h.unlink(&lists[node.on], ofHost, i); lists.n() == 0 {
+		delete(h.byHost, node.host)
+	} else {
+		h.byHost[node.host] = lists
+	}
+}
+
 // push makes node i the newest of a list.
 func (h *HalfOpen) push(l *halfOpenList, which int, i int32) {
-	h.nodes[i-1].prev[which] = l.newest
+	h.nodes[i-1].prev[which], h.nodes[i-1].next[which] = l.newest, 0
 	if l.newest == 0 {
 		l.oldest = i
 	} else {

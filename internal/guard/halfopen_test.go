@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+
+	"github.com/raknet-go/raknet/internal/monotime"
 )
 
 var seed = flag.Uint64("seed", 1, "seed of the random tests")
@@ -88,19 +90,41 @@ func TestHalfOpenAgainstASlice(t *testing.T) {
 	const perHost, total = 3, 10
 	var h HalfOpen
 	h.Init(perHost, total)
-	var model []netip.AddrPort // oldest first
-	drop := func(i int) { model = slices.Delete(model, i, i+1) }
+	var model []netip.AddrPort // those that did not go on, oldest first, and then those that did
+	on := make(map[netip.AddrPort]bool)
+	drop := func(i int) {
+		delete(on, model[i])
+		model = slices.Delete(model, i, i+1)
+	}
+	add := func(a netip.AddrPort) {
+		i := len(model)
+		if !on[a] {
+			i = slices.IndexFunc(model, func(b netip.AddrPort) bool { return on[b] })
+		}
+		if i < 0 {
+			i = len(model)
+		}
+		model = slices.Insert(model, i, a)
+	}
 	for step := range 20000 {
 		a := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(rnd.IntN(6))}), uint16(rnd.IntN(6)))
 		i := slices.Index(model, a)
-		if rnd.IntN(3) == 0 {
+		switch rnd.IntN(6) {
+		case 0, 1:
 			if got := h.Remove(a); got != (i >= 0) {
 				t.Fatalf("step %d: removed %t", step, got)
 			}
 			if i >= 0 {
 				drop(i)
 			}
-		} else {
+		case 2:
+			h.GoesOn(0, a)
+			if i >= 0 && !on[a] {
+				drop(i)
+				on[a] = true
+				add(a)
+			}
+		default:
 			var want netip.AddrPort
 			if i < 0 {
 				mates := func(b netip.AddrPort) bool { return b.Addr() == a.Addr() }
@@ -118,7 +142,7 @@ func TestHalfOpenAgainstASlice(t *testing.T) {
 					want = model[0]
 					drop(0)
 				}
-				model = append(model, a)
+				add(a)
 			}
 			if got, evict := h.Add(a); got != want || evict != want.IsValid() {
 				t.Fatalf("step %d: displaced %v (%t), want %v", step, got, evict, want)
@@ -134,8 +158,46 @@ func TestHalfOpenAgainstASlice(t *testing.T) {
 	for _, a := range slices.Clone(model) {
 		h.Remove(a)
 	}
-	if h.Len() != 0 || len(h.byHost) != 0 || h.all != (halfOpenList{}) {
+	if h.Len() != 0 || len(h.byHost) != 0 || h.all != (halfOpenLists{}) {
 		t.Fatal("something was left behind")
+	}
+}
+
+func TestWhoCameOnIsDisplacedLast(t *testing.T) {
+	var h HalfOpen
+	h.Init(3, 0)
+	for i := range 3 {
+		h.Add(at("192.0.2.1", i))
+	}
+	now := monotime.Time(0)
+	h.GoesOn(now, at("192.0.2.1", 0))
+	h.GoesOn(now, at("192.0.2.1", 0)) // which it may do again
+	h.GoesOn(now, at("192.0.2.1", 9)) // and who is not in does nothing
+	for i, want := range []int{1, 2, 10, 11} {
+		if got, _ := h.Add(at("192.0.2.1", 10+i)); got != at("192.0.2.1", want) {
+			t.Fatalf("displaced %v, want port %d", got, want)
+		}
+	}
+	t.Log("# where all did there is no room for others until the first had its time")
+	room := func(want bool) {
+		t.Helper()
+		if h.HasRoom(now, ip("192.0.2.1")) != want || !h.HasRoom(now, ip("192.0.2.2")) {
+			t.Fatal("room for others")
+		}
+	}
+	now = now.Add(halfOpenTime / 2)
+	h.GoesOn(now, at("192.0.2.1", 13))
+	room(true)
+	h.GoesOn(now, at("192.0.2.1", 12))
+	room(false)
+	now = now.Add(halfOpenTime/2 - 1)
+	room(false)
+	now = now.Add(1)
+	room(true)
+	for i, want := range []int{0, 20} { // 0 went on first; then there is one who did not
+		if got, _ := h.Add(at("192.0.2.1", 20+i)); got != at("192.0.2.1", want) {
+			t.Fatalf("displaced %v, want port %d", got, want)
+		}
 	}
 }
 

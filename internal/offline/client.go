@@ -126,6 +126,7 @@ type Client struct {
 	held      bool          // "already connected" counts when the next interval is over
 	recentlys int           // "recently connected" so far
 
+	spent  time.Duration // see Spent
 	result Negotiated
 	err    error
 }
@@ -440,3 +441,15 @@ func (c *Client) Restart(now monotime.Time, guid int64) {
 	c.asks, c.late = 0, 0
 	c.probe(now)
 }
+
+// Forgotten tells that the server granted the dial and then fell silent, for so long, so that a fresh port is needed
+// although the dial was over.
+func (c *Client) Forgotten(after time.Duration) {
+	if c.phase == finished && c.err == nil {
+		c.phase, c.fresh, c.result = requesting, true, Negotiated{}
+		c.spent += after
+	}
+}
+
+// Spent is how much time servers took that forgot the client.
+func (c *Client) Spent() time.Duration { return c.spent }
