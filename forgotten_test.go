@@ -134,7 +134,7 @@ func TestADialThatIsForgottenGoesOnFromAnotherPort(t *testing.T) {
 		d.watch(w, func(nth, _ int, _ wire.DatagramKind, _ bool) bool { return nth == 0 })
 		start := time.Now()
 		client, server := w.dial(raknet.Dialer{})
-		require.Less(w, time.Since(start), time.Second)
+		require.Less(w, time.Since(start), 1500*time.Millisecond)
 		require.Len(w, d.order, 2)
 		_, err := client.Write(message(10))
 		require.NoError(w, err)
@@ -167,7 +167,7 @@ func TestADialThatIsForgottenAgainAndAgainEnds(t *testing.T) {
 		require.ErrorIs(w, err, raknet.ErrHandshakeTimeout)
 		require.Greater(w, time.Since(start), 10*time.Second)
 		require.Less(w, time.Since(start), 15*time.Second, "beside the way to each grant")
-		require.Greater(w, len(d.order), 10)
+		require.Greater(w, len(d.order), 5)
 
 		t.Log("# or with its context")
 		ctx, cancel := context.WithTimeout(w.Context(), 3*time.Second)
