@@ -179,3 +179,20 @@ func TestADialThatIsForgottenAgainAndAgainEnds(t *testing.T) {
 		require.Equal(w, 3*time.Second, time.Since(start))
 	})
 }
+
+// What is far away is not forgetful.
+func TestADialToAFarServerWaits(t *testing.T) {
+	for _, delay := range []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 700 * time.Millisecond} {
+		story(t, netsim.Link{Delay: delay}, raknet.ListenConfig{}, func(w *world) {
+			var d deaf
+			d.watch(w, func(int, int, wire.DatagramKind, bool) bool { return false })
+			for n := range 20 {
+				_, err := raknet.Dialer{UpstreamDialer: w.network}.Dial(serverAddress)
+				require.NoError(w, err)
+				_, err = w.listener.Accept()
+				require.NoError(w, err)
+				require.Len(w, d.order, n+1, "each from one port, %v away", delay)
+			}
+		})
+	}
+}

@@ -48,7 +48,7 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 		Side: session.Client, MTU: n.MTU, Version: n.Version, LocalGUID: e.cfg.GUID, PeerGUID: n.ServerGUID,
 		ARQ: arq.Config{RoundTrip: n.RoundTrip}, Near: cfg.MaxMTU == 0 && e.near(to),
 	})
-	limit, silence := e.secondStep(cfg.Client, n.RoundTrip)
+	limit, silence := e.secondStep(cfg.Client, &n)
 	t := time.NewTimer(min(limit, silence))
 	defer t.Stop()
 	over := c.isOver()
@@ -95,12 +95,16 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 // secondStep returns how long the part of the handshake may take that makes a connection, and how long its
 // server may be silent. One that has forgotten the client stays so: it was asked by many of one host at once (guard.HalfOpen), was
 // restarted, or lost what told it of the client. Only from another port can the client be told from the one before.
-func (e *Endpoint) secondStep(client *offline.Client, roundTrip time.Duration) (limit, silence time.Duration) {
+func (e *Endpoint) secondStep(client *offline.Client, n *offline.Negotiated) (limit, silence time.Duration) {
 	if client == nil {
 		return e.timing.Handshake, e.timing.Handshake
 	}
 	own := time.Duration(uint64(e.cfg.GUID) % uint64(forgottenSpread))
-	return max(e.timing.Handshake-client.Spent(), 0), max(forgottenLeast, forgottenTrips*roundTrip) + own
+	trips := forgottenTrips * n.RoundTrip
+	if trips == 0 {
+		trips = forgottenTook * n.Took
+	}
+	return max(e.timing.Handshake-client.Spent(), 0), max(forgottenLeast, trips) + own
 }
 
 // negotiate does the part that comes before there is a connection.

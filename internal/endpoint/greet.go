@@ -116,7 +116,7 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 	} else if g, ok := e.table.guests[s.from.AddrPort]; ok && g.guid == out.GUID && !g.over(e, now) {
 		e.reply2(s, int(g.mtu)) // the same
 		return
-	} else if !e.exempted(s) && !e.table.halfOpen.HasRoom(now, s.client.Addr()) {
+	} else if !e.cfg.NoCookies && !e.exempted(s) && !e.table.halfOpen.HasRoom(now, s.client.Addr()) {
 		e.drop(now, offline.DropRateLimited, s.client, s.data)
 		return
 	}

@@ -57,7 +57,7 @@ func (s *stray) knock(guid int64, n int) (replies [][]byte) {
 	s.send(first.Append(nil))
 	var reply wire.OpenReply1
 	require.NoError(s.r.t, reply.Parse(s.hear()))
-	second := wire.OpenRequest2{HasCookie: true, Cookie: reply.Cookie, Server: s.r.at.AddrPort, MTU: reply.MTU, GUID: guid}
+	second := wire.OpenRequest2{HasCookie: reply.Security, Cookie: reply.Cookie, Server: s.r.at.AddrPort, MTU: reply.MTU, GUID: guid}
 	for range n {
 		s.send(second.Append(nil))
 		replies = append(replies, s.hear())

@@ -87,7 +87,9 @@ func (e *Endpoint) enter(now monotime.Time, from udp.Peer, local netip.Addr) *Co
 	if e.cfg.NoCookies {
 		cfg.Nonce = randomNonce()
 	}
-	t.halfOpen.GoesOn(now, key)
+	if !e.cfg.NoCookies { // else anybody can go on in its name
+		t.halfOpen.GoesOn(now, key)
+	}
 	c := newConn(e, g.at, from, e.wayTo(from, local, g.client), &cfg)
 	t.conns[key] = c
 	e.reader.last, e.reader.lastFrom = c, key

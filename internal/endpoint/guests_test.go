@@ -166,6 +166,23 @@ func TestGuestsGiveWayToNewerOnes(t *testing.T) {
 	}, func(c *Config) { c.HalfOpenPerIP = 2 })
 }
 
+// Without cookies anybody can go on in the name of a host, and must not keep it out.
+func TestWithoutCookiesWhoWentOnGivesWayLikeAnyOther(t *testing.T) {
+	bubble(t, func(r *rig) {
+		for i := range 2 {
+			s := r.stray(fmt.Sprintf("10.0.0.2:%d", i+1))
+			s.knock(int64(i), 1)
+			s.request(int64(i))
+		}
+		r.stray("10.0.0.2:9").knock(9, 1)
+		guests, conns := r.table()
+		require.Equal(t, []int{1, 1}, []int{guests, conns})
+		r.stray("10.0.0.2:10").knock(10, 1)
+		guests, conns = r.table()
+		require.Equal(t, []int{2, 0}, []int{guests, conns}, "the oldest")
+	}, func(c *Config) { c.HalfOpenPerIP, c.NoCookies = 2, true })
+}
+
 // A flood of requests with right cookies leaves nothing behind but the books.
 func TestAFloodOfGuestsAllocatesNothing(t *testing.T) {
 	bubble(t, func(r *rig) {

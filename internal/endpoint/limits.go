@@ -100,6 +100,7 @@ const (
 	// it takes for the third. All arbitrary.
 	forgottenLeast  = 500 * time.Millisecond
 	forgottenTrips  = 8
+	forgottenTook   = 3 // the same where the round trip is not known, but how long the grant took with its repetitions
 	forgottenSpread = 500 * time.Millisecond
 	forgottenHeard  = 2 * time.Second
 	// acceptPatience is how long a complete connection waits for Accept before it is closed.

@@ -49,6 +49,7 @@ type Negotiated struct {
 	ServerGUID int64          // of reply 2
 	ClientAddr netip.AddrPort // this client as the server sees it; not to be trusted
 	RoundTrip  time.Duration  // from request 2 to reply 2; 0 if several were sent, so that nobody knows
+	Took       time.Duration  // from the first request 2 to reply 2: a round trip or more
 }
 
 // VersionError is the end of a dial to a server of another protocol version.
@@ -248,9 +249,9 @@ func (c *Client) reply2(pkt []byte) {
 		mtu = min(r.MTU, c.sizes[c.size])
 	}
 	c.finish()
-	c.result = Negotiated{MTU: mtu, Version: c.version, ServerGUID: r.GUID, ClientAddr: r.Client}
+	c.result = Negotiated{MTU: mtu, Version: c.version, ServerGUID: r.GUID, ClientAddr: r.Client, Took: max(c.now.Sub(c.asked), 1)}
 	if c.requests == 1 {
-		c.result.RoundTrip = max(c.now.Sub(c.asked), 1)
+		c.result.RoundTrip = c.result.Took
 	}
 }
 

@@ -118,6 +118,7 @@ func (t *clientTest) wantResult(want Negotiated) {
 	if want.RoundTrip == 0 {
 		want.RoundTrip = n.RoundTrip // a test of its own says what it should be
 	}
+	want.Took = n.Took // so does the same
 	require.Equal(t, want, n)
 	require.Equal(t, monotime.Never, t.c.Deadline())
 	t.wantSent()
@@ -137,6 +138,32 @@ func TestARoundTripOfSeveralRequestsIsNobodysGuess(t *testing.T) {
 	ct.reply2(wire.OpenReply2{GUID: 8, Client: clientAddr, MTU: 1400})
 	n, _, _ := ct.c.Result()
 	require.Zero(t, n.RoundTrip)
+	require.Equal(t, ms(520), n.Took, "it is not more than that")
+}
+
+func TestAForgottenClientWantsAFreshPort(t *testing.T) {
+	ct := newClientTest(t, ClientConfig{})
+	ct.c.Forgotten(ms(10))
+	require.Zero(t, ct.c.Spent(), "nothing was granted yet")
+	for _, spent := range []int{700, 1400} {
+		ct.wantSent("r1 v11 1492")
+		ct.reply1(granted)
+		ct.wantSent("r2 1400 cookie=5")
+		ct.now = ct.now.Add(ms(20))
+		ct.reply2(wire.OpenReply2{GUID: 8, Client: clientAddr, MTU: 1400})
+		n, done, err := ct.c.Result()
+		require.NoError(t, err)
+		require.True(t, done)
+		require.Equal(t, ms(20), n.RoundTrip)
+		require.Equal(t, ms(20), n.Took)
+		ct.c.Forgotten(ms(700))
+		require.True(t, ct.c.NeedFreshPort())
+		_, done, _ = ct.c.Result()
+		require.False(t, done)
+		require.Equal(t, ms(spent), ct.c.Spent())
+		ct.c.Restart(ct.now, 9)
+		require.False(t, ct.c.NeedFreshPort())
+	}
 }
 
 func TestClientDials(t *testing.T) {
