@@ -267,7 +267,7 @@ func (d Dialer) dialOnce(ctx context.Context, t target, client *offline.Client, 
 		s.Close()
 		return nil, err
 	}
-	ec, err := ep.Dial(ctx, peer, endpoint.DialConfig{Version: d.ProtocolVersion, Client: client, Again: again})
+	ec, err := ep.Dial(ctx, peer, endpoint.DialConfig{Version: d.ProtocolVersion, Client: client, Again: again, KnownGUID: d.GUID != 0})
 	if err != nil {
 		ep.Close()
 		return nil, err

@@ -73,10 +73,9 @@ type ListenConfig struct {
 	MaxPerIP int
 	// MaxHalfOpen bounds the handshakes that are not complete, MaxHalfOpenPerIP those of one IPv4
 	// address or one /64 of IPv6. Their addresses are proven, unless DisableCookies is set.
-	// Beyond, the oldest gives way, first of those of whom nothing was heard since they were granted: an honest
-	// one takes a few round trips. Where all of an address went on within the last second, another one of that address
-	// is not answered until it asks again. A dial of this package that gave way starts anew by itself. Defaults 4096
-	// and 32.
+	// Beyond, the oldest gives way, last of all those that went on within the last second: an honest one takes a
+	// few round trips. Where all of an address did, another one of that address is not answered until it asks
+	// again. A dial of this package that gave way starts anew by itself. Defaults 4096 and 32.
 	MaxHalfOpen, MaxHalfOpenPerIP int
 	// AcceptBacklog bounds the complete connections that wait for Accept; clients
 	// beyond are told that the server is full. Default 128.

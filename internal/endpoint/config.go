@@ -167,6 +167,9 @@ type DialConfig struct {
 	// a dial. Nil: the handshake stands alone.
 	Client *offline.Client
 	Again  bool
+	// KnownGUID says that the endpoint's GUID is the same in every dial. Then a silent server is not dialed from
+	// another port: it may take that for one GUID in two places, which the original refuses.
+	KnownGUID bool
 }
 
 // SendOptions say how a message travels.

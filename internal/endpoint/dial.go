@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/netip"
 	"time"
 
@@ -48,7 +49,7 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 		Side: session.Client, MTU: n.MTU, Version: n.Version, LocalGUID: e.cfg.GUID, PeerGUID: n.ServerGUID,
 		ARQ: arq.Config{RoundTrip: n.RoundTrip}, Near: cfg.MaxMTU == 0 && e.near(to),
 	})
-	limit, silence := e.secondStep(cfg.Client, &n)
+	limit, silence := e.secondStep(&cfg, &n)
 	t := time.NewTimer(min(limit, silence))
 	defer t.Stop()
 	over := c.isOver()
@@ -74,7 +75,7 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 			present := e.clock.Now()
 			heard := c.lastHeard()
 			spent, quiet := present.Sub(now), present.Sub(heard)
-			if heard > now && cfg.Client != nil {
+			if heard > now {
 				silence = max(silence, forgottenHeard)
 			}
 			switch {
@@ -93,18 +94,20 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 }
 
 // secondStep returns how long the part of the handshake may take that makes a connection, and how long its
-// server may be silent. One that has forgotten the client stays so: it was asked by many of one host at once (guard.HalfOpen), was
-// restarted, or lost what told it of the client. Only from another port can the client be told from the one before.
-func (e *Endpoint) secondStep(client *offline.Client, n *offline.Negotiated) (limit, silence time.Duration) {
-	if client == nil {
+// server may be silent. One that has forgotten the client stays so: it was asked by many of one host at once
+// (guard.HalfOpen), was restarted, or lost what told it of the client. Only from another port, and under another
+// GUID, can the client be told from the one before. A server that was silent before is given twice the time, since it
+// may be a slow one.
+func (e *Endpoint) secondStep(cfg *DialConfig, n *offline.Negotiated) (limit, silence time.Duration) {
+	if cfg.Client == nil || cfg.KnownGUID {
 		return e.timing.Handshake, e.timing.Handshake
 	}
-	own := time.Duration(uint64(e.cfg.GUID) % uint64(forgottenSpread))
-	trips := forgottenTrips * n.RoundTrip
-	if trips == 0 {
-		trips = forgottenTook * n.Took
+	silence = forgottenTrips * n.RoundTrip
+	if silence == 0 {
+		silence = forgottenTook * n.Took
 	}
-	return max(e.timing.Handshake-client.Spent(), 0), max(forgottenLeast, trips) + own
+	spent := cfg.Client.Spent()
+	return max(e.timing.Handshake-spent, 0), max(silence, forgottenLeast, spent) + rand.N(forgottenSpread)
 }
 
 // negotiate does the part that comes before there is a connection.

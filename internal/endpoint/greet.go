@@ -116,12 +116,13 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 	} else if g, ok := e.table.guests[s.from.AddrPort]; ok && g.guid == out.GUID && !g.over(e, now) {
 		e.reply2(s, int(g.mtu)) // the same
 		return
-	} else if !e.cfg.NoCookies && !e.exempted(s) && !e.table.halfOpen.HasRoom(now, s.client.Addr()) {
-		e.drop(now, offline.DropRateLimited, s.client, s.data)
-		return
 	}
 	if !e.admitting.Load() || e.crowded() || !e.exempted(s) && e.hosts.full(s.client.Addr()) {
 		e.refuse(s, protocol.IDNoFreeConnections)
+		return
+	}
+	if !e.cfg.NoCookies && old == nil && !e.exempted(s) && !e.table.halfOpen.HasRoom(now, s.client.Addr()) {
+		e.drop(now, offline.DropRateLimited, s.client, s.data)
 		return
 	}
 	if e.cfg.Admit != nil {
@@ -137,6 +138,7 @@ func (e *Endpoint) request(now monotime.Time, s *stranger, out *offline.Outcome)
 	}
 	if old != nil {
 		delete(e.table.conns, s.from.AddrPort)
+		e.table.halfOpen.Remove(s.from.AddrPort) // that it went on is not the new one's
 		old.kill(ErrReplaced)
 	}
 	e.table.host(e, now, s, out)

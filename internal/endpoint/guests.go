@@ -28,7 +28,7 @@ func (t *table) host(e *Endpoint, now monotime.Time, s *stranger, out *offline.O
 	key := s.from.AddrPort
 	t.guests[key] = guest{client: s.client, guid: out.GUID, at: now, mtu: uint16(out.MTU), version: out.Version}
 	t.crowd = max(t.crowd, len(t.guests))
-	t.count(e, key, s.client.Addr())
+	t.count(e, now, key, s.client.Addr())
 	if t.leaving() == monotime.Never {
 		t.leaveBy(e, now.Add(e.timing.Handshake))
 	}
@@ -45,8 +45,8 @@ func (t *table) leaveBy(e *Endpoint, at monotime.Time) {
 }
 
 // count counts a connection that is not complete, and ends the one that gives way to it.
-func (t *table) count(e *Endpoint, key netip.AddrPort, client netip.Addr) {
-	evicted, evict := t.halfOpen.AddFor(key, client, e.blocks.exempt.Has(client))
+func (t *table) count(e *Endpoint, now monotime.Time, key netip.AddrPort, client netip.Addr) {
+	evicted, evict := t.halfOpen.AddFor(now, key, client, e.blocks.exempt.Has(client))
 	e.counters.halfOpen.Store(int64(t.halfOpen.Len()))
 	if !evict || evicted == key {
 		return

@@ -95,7 +95,7 @@ const (
 	defaultBacklog = 128
 	// forgottenLeast is how long a dial that was granted hears nothing until it takes the server to have forgotten
 	// it, forgottenTrips the same in round trips: three repetitions of what it sent, and time for a slow server. As it is mostly
-	// many who are forgotten at once, each adds a part of forgottenSpread of its own. Once something was heard the
+	// many who are forgotten at once, each adds a random part of forgottenSpread. Once something was heard the
 	// connection request is acknowledged, and only the next ones tell: so forgottenHeard is longer than
 	// it takes for the third. All arbitrary.
 	forgottenLeast  = 500 * time.Millisecond

@@ -22,9 +22,10 @@ const halfOpenTime = time.Second
 // HalfOpen counts the connections that are not up yet, per host (an IPv4 address,
 // a /64 of IPv6) and in total, and says which one must go for a new one: the
 // oldest, since an honest handshake is over in a few round trips, of those that did
-// not go on since they were added, if there is one. Those who did may take themselves for connected: of one
-// host they go only once they had time (HasRoom), so that many who come at once push out none of them. Its
-// memory follows the number of entries. Init it before use.
+// not go on since they were added, if there is one. Those who did may take themselves for connected: they go last
+// until they had time (halfOpenTime), and of one host not before (HasRoom), so that many who come at once push
+// out none of them. After that they go first, or some that stay would leave but one place for everybody
+// else. Its memory follows the number of entries. Init it before use.
 type HalfOpen struct {
 	perHost, total int // 0: no cap
 	nodes          []halfOpenNode
@@ -63,14 +64,6 @@ type halfOpenLists [2]halfOpenList
 
 func (l *halfOpenLists) n() int { return int(l[halfOpenAsked].n + l[halfOpenOn].n) }
 
-// victim is the one that must go first.
-func (l *halfOpenLists) victim() int32 {
-	if i := l[halfOpenAsked].oldest; i != 0 {
-		return i
-	}
-	return l[halfOpenOn].oldest
-}
-
 // Init sets the caps per host and in total. Zero takes the default, negative is no
 // cap.
 func (h *HalfOpen) Init(perIP, total int) {
@@ -89,25 +82,25 @@ func capOr(n, byDefault int) int {
 	return max(n, 0)
 }
 
-// Add counts addr in. If that needs room it counts out another entry, of the
+// Add counts addr in, now. If that needs room it counts out another entry, of the
 // same host if the host is at its cap, and returns it: the caller ends that
 // connection. An addr that is already in keeps its age and displaces nobody.
-func (h *HalfOpen) Add(addr netip.AddrPort) (evicted netip.AddrPort, evict bool) {
-	return h.AddFor(addr, addr.Addr(), false)
+func (h *HalfOpen) Add(now monotime.Time, addr netip.AddrPort) (evicted netip.AddrPort, evict bool) {
+	return h.AddFor(now, addr, addr.Addr(), false)
 }
 
 // AddFor is Add for a connection whose datagrams come from addr, a proxy's, and that is
 // client's. An exempt client's host has no cap of its own.
-func (h *HalfOpen) AddFor(addr netip.AddrPort, client netip.Addr, exempt bool) (evicted netip.AddrPort, evict bool) {
+func (h *HalfOpen) AddFor(now monotime.Time, addr netip.AddrPort, client netip.Addr, exempt bool) (evicted netip.AddrPort, evict bool) {
 	if _, ok := h.byAddr[addr]; ok {
 		return netip.AddrPort{}, false
 	}
 	host := network(client, hostBits4, hostBits6)
 	var victim int32
 	if list := h.byHost[host]; h.perHost > 0 && !exempt && list.n() >= h.perHost {
-		victim = list.victim()
+		victim = h.victim(now, &list)
 	} else if h.total > 0 && len(h.byAddr) >= h.total {
-		victim = h.all.victim()
+		victim = h.victim(now, &h.all)
 	}
 	if victim != 0 {
 		evicted, evict = h.nodes[victim-1].addr, true
@@ -124,7 +117,21 @@ func (h *HalfOpen) HasRoom(now monotime.Time, client netip.Addr) bool {
 	if h.perHost == 0 || list.n() < h.perHost || list[halfOpenAsked].n > 0 {
 		return true
 	}
-	return now.Sub(h.nodes[list[halfOpenOn].oldest-1].since) >= halfOpenTime
+	return h.hadTime(now, list[halfOpenOn].oldest)
+}
+
+// hadTime reports whether a handshake that went on should be over.
+func (h *HalfOpen) hadTime(now monotime.Time, i int32) bool {
+	return now.Sub(h.nodes[i-1].since) >= halfOpenTime
+}
+
+// victim is the one that must go first.
+func (h *HalfOpen) victim(now monotime.Time, l *halfOpenLists) int32 {
+	asked, on := l[halfOpenAsked].oldest, l[halfOpenOn].oldest
+	if asked == 0 || on != 0 && h.hadTime(now, on) {
+		return on
+	}
+	return asked
 }
 
 // GoesOn notes that the handshake of addr did now: its address sent what only who goes on does.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/raknet-go/raknet/internal/monotime"
 )
@@ -20,29 +21,29 @@ func TestHalfOpenOfOneHost(t *testing.T) {
 	var h HalfOpen
 	h.Init(0, 0)
 	for i := range DefaultHalfOpenPerIP {
-		if _, evict := h.Add(at("192.0.2.1", 1000+i)); evict {
+		if _, evict := h.Add(0, at("192.0.2.1", 1000+i)); evict {
 			t.Fatalf("entry %d displaced another", i)
 		}
 	}
 	t.Log("# one more displaces the host's oldest, which may be one that came again")
-	if _, evict := h.Add(at("192.0.2.1", 1000)); evict || h.Len() != 32 {
+	if _, evict := h.Add(0, at("192.0.2.1", 1000)); evict || h.Len() != 32 {
 		t.Fatal("an entry that is in was added again")
 	}
-	if got, evict := h.Add(at("192.0.2.1", 2000)); !evict || got != at("192.0.2.1", 1000) {
+	if got, evict := h.Add(0, at("192.0.2.1", 2000)); !evict || got != at("192.0.2.1", 1000) {
 		t.Fatalf("displaced %v (%t), want port 1000", got, evict)
 	}
 	t.Log("# other hosts are not concerned")
-	if _, evict := h.Add(at("192.0.2.2", 1000)); evict {
+	if _, evict := h.Add(0, at("192.0.2.2", 1000)); evict {
 		t.Fatal("another host displaced something")
 	}
 	t.Log("# one that leaves makes room")
 	if !h.Remove(at("192.0.2.1", 1010)) || h.Remove(at("192.0.2.1", 1010)) {
 		t.Fatal("it did not leave once")
 	}
-	if _, evict := h.Add(at("192.0.2.1", 2001)); evict {
+	if _, evict := h.Add(0, at("192.0.2.1", 2001)); evict {
 		t.Fatal("there was room")
 	}
-	if got, _ := h.Add(at("192.0.2.1", 2002)); got != at("192.0.2.1", 1001) {
+	if got, _ := h.Add(0, at("192.0.2.1", 2002)); got != at("192.0.2.1", 1001) {
 		t.Fatalf("displaced %v, want port 1001", got)
 	}
 }
@@ -50,12 +51,12 @@ func TestHalfOpenOfOneHost(t *testing.T) {
 func TestHalfOpenIPv6HostIsAPrefix(t *testing.T) {
 	var h HalfOpen
 	h.Init(2, 0)
-	h.Add(at("2001:db8::1", 1))
-	h.Add(at("2001:db8::2", 1))
-	if got, evict := h.Add(at("2001:db8::3", 1)); !evict || got != at("2001:db8::1", 1) {
+	h.Add(0, at("2001:db8::1", 1))
+	h.Add(0, at("2001:db8::2", 1))
+	if got, evict := h.Add(0, at("2001:db8::3", 1)); !evict || got != at("2001:db8::1", 1) {
 		t.Fatalf("displaced %v (%t)", got, evict)
 	}
-	if _, evict := h.Add(at("2001:db8:0:1::1", 1)); evict {
+	if _, evict := h.Add(0, at("2001:db8:0:1::1", 1)); evict {
 		t.Fatal("another /64 displaced something")
 	}
 }
@@ -64,17 +65,17 @@ func TestHalfOpenTotal(t *testing.T) {
 	var h HalfOpen
 	h.Init(-1, 3)
 	for i := range 3 {
-		h.Add(at("192.0.2.1", i))
+		h.Add(0, at("192.0.2.1", i))
 	}
 	for i := range 3 {
-		if got, evict := h.Add(at("198.51.100.1", i)); !evict || got != at("192.0.2.1", i) {
+		if got, evict := h.Add(0, at("198.51.100.1", i)); !evict || got != at("192.0.2.1", i) {
 			t.Fatalf("displaced %v (%t), want the oldest, port %d", got, evict, i)
 		}
 	}
 	t.Log("# no caps, no limits")
 	h.Init(-1, -1)
 	for i := range 10000 {
-		if _, evict := h.Add(at("192.0.2.1", i)); evict {
+		if _, evict := h.Add(0, at("192.0.2.1", i)); evict {
 			t.Fatal("displaced something")
 		}
 	}
@@ -91,7 +92,14 @@ func TestHalfOpenAgainstASlice(t *testing.T) {
 	var h HalfOpen
 	h.Init(perHost, total)
 	var model []netip.AddrPort // those that did not go on, oldest first, and then those that did
-	on := make(map[netip.AddrPort]bool)
+	on, since, now := make(map[netip.AddrPort]bool), make(map[netip.AddrPort]monotime.Time), monotime.Time(0)
+	victim := func(mates func(netip.AddrPort) bool) int {
+		first := slices.IndexFunc(model, func(b netip.AddrPort) bool { return mates(b) && on[b] })
+		if first >= 0 && now.Sub(since[model[first]]) >= halfOpenTime {
+			return first
+		}
+		return slices.IndexFunc(model, mates)
+	}
 	drop := func(i int) {
 		delete(on, model[i])
 		model = slices.Delete(model, i, i+1)
@@ -109,6 +117,7 @@ func TestHalfOpenAgainstASlice(t *testing.T) {
 	for step := range 20000 {
 		a := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(rnd.IntN(6))}), uint16(rnd.IntN(6)))
 		i := slices.Index(model, a)
+		now = now.Add(time.Duration(rnd.Int64N(int64(halfOpenTime / 4))))
 		switch rnd.IntN(6) {
 		case 0, 1:
 			if got := h.Remove(a); got != (i >= 0) {
@@ -118,10 +127,10 @@ func TestHalfOpenAgainstASlice(t *testing.T) {
 				drop(i)
 			}
 		case 2:
-			h.GoesOn(0, a)
+			h.GoesOn(now, a)
 			if i >= 0 && !on[a] {
 				drop(i)
-				on[a] = true
+				on[a], since[a] = true, now
 				add(a)
 			}
 		default:
@@ -135,16 +144,17 @@ func TestHalfOpenAgainstASlice(t *testing.T) {
 					}
 				}
 				if n >= perHost {
-					j := slices.IndexFunc(model, mates)
+					j := victim(mates)
 					want = model[j]
 					drop(j)
 				} else if len(model) >= total {
-					want = model[0]
-					drop(0)
+					j := victim(func(netip.AddrPort) bool { return true })
+					want = model[j]
+					drop(j)
 				}
 				add(a)
 			}
-			if got, evict := h.Add(a); got != want || evict != want.IsValid() {
+			if got, evict := h.Add(now, a); got != want || evict != want.IsValid() {
 				t.Fatalf("step %d: displaced %v (%t), want %v", step, got, evict, want)
 			}
 		}
@@ -166,15 +176,15 @@ func TestHalfOpenAgainstASlice(t *testing.T) {
 func TestWhoCameOnIsDisplacedLast(t *testing.T) {
 	var h HalfOpen
 	h.Init(3, 0)
-	for i := range 3 {
-		h.Add(at("192.0.2.1", i))
-	}
 	now := monotime.Time(0)
+	for i := range 3 {
+		h.Add(now, at("192.0.2.1", i))
+	}
 	h.GoesOn(now, at("192.0.2.1", 0))
 	h.GoesOn(now, at("192.0.2.1", 0)) // which it may do again
 	h.GoesOn(now, at("192.0.2.1", 9)) // and who is not in does nothing
 	for i, want := range []int{1, 2, 10, 11} {
-		if got, _ := h.Add(at("192.0.2.1", 10+i)); got != at("192.0.2.1", want) {
+		if got, _ := h.Add(now, at("192.0.2.1", 10+i)); got != at("192.0.2.1", want) {
 			t.Fatalf("displaced %v, want port %d", got, want)
 		}
 	}
@@ -195,8 +205,27 @@ func TestWhoCameOnIsDisplacedLast(t *testing.T) {
 	now = now.Add(1)
 	room(true)
 	for i, want := range []int{0, 20} { // 0 went on first; then there is one who did not
-		if got, _ := h.Add(at("192.0.2.1", 20+i)); got != at("192.0.2.1", want) {
+		if got, _ := h.Add(now, at("192.0.2.1", 20+i)); got != at("192.0.2.1", want) {
 			t.Fatalf("displaced %v, want port %d", got, want)
+		}
+	}
+}
+
+// Some who stay where they are must not leave one place for all the others.
+func TestWhoHadTimeIsDisplacedFirst(t *testing.T) {
+	for _, caps := range [][2]int{{3, 0}, {-1, 3}} {
+		var h HalfOpen
+		h.Init(caps[0], caps[1])
+		for i := range 2 {
+			h.Add(0, at("192.0.2.1", i))
+			h.GoesOn(0, at("192.0.2.1", i))
+		}
+		now := monotime.Time(0).Add(halfOpenTime)
+		for i, want := range []int{-1, 0, 1, 10} {
+			got, evict := h.Add(now, at("192.0.2.1", 10+i))
+			if evict != (want >= 0) || evict && got != at("192.0.2.1", want) {
+				t.Fatalf("%v: displaced %v (%t), want port %d", caps, got, evict, want)
+			}
 		}
 	}
 }
@@ -207,19 +236,19 @@ func TestHalfOpenOfClientsBehindAProxy(t *testing.T) {
 	h.Init(2, 5)
 	client, exempt := netip.MustParseAddr("203.0.113.9"), netip.MustParseAddr("203.0.113.10")
 	for i := 1; i <= 2; i++ {
-		if _, evict := h.AddFor(at("192.0.2.1", i), client, false); evict {
+		if _, evict := h.AddFor(0, at("192.0.2.1", i), client, false); evict {
 			t.Fatalf("%d displaced somebody", i)
 		}
 	}
-	if got, evict := h.AddFor(at("192.0.2.2", 9), client, false); !evict || got != at("192.0.2.1", 1) {
+	if got, evict := h.AddFor(0, at("192.0.2.2", 9), client, false); !evict || got != at("192.0.2.1", 1) {
 		t.Fatalf("%v, %t", got, evict)
 	}
 	for i := 1; i <= 3; i++ {
-		if _, evict := h.AddFor(at("192.0.2.3", i), exempt, true); evict {
+		if _, evict := h.AddFor(0, at("192.0.2.3", i), exempt, true); evict {
 			t.Fatalf("%d displaced somebody", i)
 		}
 	}
-	if got, evict := h.AddFor(at("192.0.2.3", 4), exempt, true); !evict || got != at("192.0.2.1", 2) {
+	if got, evict := h.AddFor(0, at("192.0.2.3", 4), exempt, true); !evict || got != at("192.0.2.1", 2) {
 		t.Fatalf("%v, %t: the oldest of all goes", got, evict)
 	}
 }

@@ -125,7 +125,7 @@ func (s *server) request(from int32, out *offline.Outcome) {
 	p.damaged = stray
 	s.table[from] = p
 	s.live++
-	if evicted, evict := s.halfOpen.Add(w.addrs[from].addr); evict {
+	if evicted, evict := s.halfOpen.Add(w.now, w.addrs[from].addr); evict {
 		for addr, o := range s.table {
 			if o != nil && o != p && w.addrs[addr].addr == evicted {
 				s.table[addr] = nil

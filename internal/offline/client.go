@@ -127,9 +127,10 @@ type Client struct {
 	held      bool          // "already connected" counts when the next interval is over
 	recentlys int           // "recently connected" so far
 
-	spent  time.Duration // see Spent
-	result Negotiated
-	err    error
+	spent     time.Duration // see Spent
+	forgotten bool          // it is why a fresh port is wanted
+	result    Negotiated
+	err       error
 }
 
 // Init starts a dial; the first probe is due at once.
@@ -437,7 +438,10 @@ func (c *Client) Restart(now monotime.Time, guid int64) {
 		return
 	}
 	c.guid = guid
-	c.restarts++
+	if !c.forgotten { // by a server that said nothing against it
+		c.restarts++
+	}
+	c.forgotten = false
 	c.probes, c.requests, c.fresh, c.held, c.suspects = 0, 0, false, false, false
 	c.asks, c.late = 0, 0
 	c.probe(now)
@@ -447,7 +451,7 @@ func (c *Client) Restart(now monotime.Time, guid int64) {
 // although the dial was over.
 func (c *Client) Forgotten(after time.Duration) {
 	if c.phase == finished && c.err == nil {
-		c.phase, c.fresh, c.result = requesting, true, Negotiated{}
+		c.phase, c.fresh, c.forgotten, c.result = requesting, true, true, Negotiated{}
 		c.spent += after
 	}
 }

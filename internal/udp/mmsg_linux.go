@@ -72,7 +72,7 @@ func (v *vector) drop(n int) {
 }
 
 // batchCall makes one system call on the first n messages of v. It waits for the first of them to receive if
-// told to, and for nothing else, whatever the socket is set to. Tests put something else in its place.
+// told to, and for nothing else, whatever the socket is set to; a signal ends the wait (EINTR). Tests put something else in its place.
 func batchCall(trap, fd uintptr, v *vector, n int, wait bool) (int, syscall.Errno) {
 	if n == 1 {
 		if done, errno := loneCall(trap, fd, &v.hdrs[0], wait); errno != unix.ENOSYS {
@@ -88,7 +88,7 @@ func batchCall(trap, fd uintptr, v *vector, n int, wait bool) (int, syscall.Errn
 		if errno == 0 {
 			return int(done), 0
 		}
-		if errno != unix.EINTR {
+		if errno != unix.EINTR || wait {
 			return 0, errno
 		}
 	}
@@ -112,7 +112,7 @@ func loneCall(trap, fd uintptr, h *mmsghdr, wait bool) (int, syscall.Errno) {
 			h.n = uint32(size)
 			return 1, 0
 		}
-		if errno != unix.EINTR {
+		if errno != unix.EINTR || wait {
 			return 0, errno
 		}
 	}

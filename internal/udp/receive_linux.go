@@ -76,7 +76,14 @@ func (r *receiver) receive(fd uintptr) bool {
 		waits = r.glance == 0 && r.vigil.waits(fd)
 	}
 	filled := r.filled
-	if r.take(fd, waits); waits && r.n > 0 && r.hdrs[0].n == 0 && r.vigil.q.isClosed() {
+	r.take(fd, waits)
+	if waits && refusesToWait(r.errno) {
+		waits = false
+		r.vigil.q.patient = false
+		r.vigil.end()
+		r.take(fd, false)
+	}
+	if waits && r.n > 0 && r.hdrs[0].n == 0 && r.vigil.q.isClosed() {
 		r.n = 0 // what a wait that Close ended looks like
 	}
 	if r.n == 0 && r.errno == 0 {
@@ -112,7 +119,7 @@ func (r *receiver) take(fd uintptr, wait bool) {
 	r.offer(n)
 	r.n, r.errno = r.sys(unix.SYS_RECVMMSG, fd, &r.vector, n, wait)
 	r.drop(len(r.iovs))
-	if r.errno == unix.EAGAIN {
+	if r.errno == unix.EAGAIN || r.errno == unix.EINTR {
 		r.n, r.errno = 0, 0
 	}
 	if r.filled = r.n == n && !lone; r.filled {

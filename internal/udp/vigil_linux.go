@@ -3,6 +3,7 @@ package udp
 import (
 	"runtime"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -60,6 +61,16 @@ func (v *vigil) waits(fd uintptr) bool {
 	}
 	if !v.glance(fd, vigilTime) {
 		v.end()
+	}
+	return false
+}
+
+// refusesToWait reports whether that is why a call that waits failed. Sandboxes that play the system's part know
+// fewer flags (gVisor does not know MSG_WAITFORONE).
+func refusesToWait(why syscall.Errno) bool {
+	switch why {
+	case unix.EINVAL, unix.EOPNOTSUPP, unix.ENOSYS, unix.EPERM:
+		return true
 	}
 	return false
 }

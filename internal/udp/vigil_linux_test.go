@@ -149,6 +149,48 @@ func TestOnlyVigilsWaitInTheSystem(t *testing.T) {
 	w.v.end()
 }
 
+// A system that knows no calls that wait is not asked again.
+func TestASystemThatCannotWaitIsNotAskedTo(t *testing.T) {
+	for _, why := range []syscall.Errno{unix.EINVAL, unix.EOPNOTSUPP, unix.ENOSYS, unix.EPERM} {
+		w := keep(t)
+		asked := 0
+		w.p.(*batch).r.sys = func(trap, fd uintptr, v *vector, n int, wait bool) (int, syscall.Errno) {
+			if wait {
+				asked++
+				return 0, why
+			}
+			return batchCall(trap, fd, v, n, wait)
+		}
+		w.begin()
+		w.say("a")
+		require.Equal(t, "a", w.read())
+		require.False(t, w.v.on.Load())
+		w.begin()
+		w.say("b")
+		require.Equal(t, "b", w.read())
+		require.Equal(t, 1, asked)
+		w.v.end()
+	}
+}
+
+// A signal ends a wait, or they could keep an interrupt from being seen.
+func TestASignalEndsAWait(t *testing.T) {
+	w := keep(t)
+	signals := 0
+	w.p.(*batch).r.sys = func(trap, fd uintptr, v *vector, n int, wait bool) (int, syscall.Errno) {
+		if wait {
+			signals++
+			return 0, unix.EINTR
+		}
+		return batchCall(trap, fd, v, n, wait)
+	}
+	w.begin()
+	ended := w.fails()
+	require.NoError(t, w.p.SetReadDeadline(time.Unix(1, 0)))
+	require.ErrorIs(t, <-ended, os.ErrDeadlineExceeded)
+	require.LessOrEqual(t, signals, 1)
+}
+
 // Where one message comes at a time and is waited for, there is room for one; where more have come already, for more.
 func TestAReaderOfLoneMessagesMakesRoomForOne(t *testing.T) {
 	w := keep(t)
