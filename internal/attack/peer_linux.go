@@ -45,6 +45,8 @@ type client struct {
 	link   *forge.Link
 	closed bool       // the server said so
 	up     bool       // it said that we are connected
+	told   uint32     // the number of the datagram that tell wants acknowledged
+	heard  bool       // it was
 	owed   []ownedAck // datagrams to acknowledge, oldest first
 	made   uint64     // datagrams of the attack
 	number []uint32   // scratch
@@ -91,6 +93,7 @@ func (c *client) hear(d []byte) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.heard = c.heard || forge.Reached(d, c.told)
 	number, numbered := c.link.Hear(d)
 	if !numbered {
 		return
@@ -115,6 +118,18 @@ func (c *client) ask(make func() []byte, done func() bool) error {
 		}
 	}
 	return errDeaf
+}
+
+// tell sends a datagram until the server acknowledged it.
+func (c *client) tell(d []byte) error {
+	number, _, err := wire.ParseDatagramHeader(d)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.told, c.heard = number, false
+	c.mu.Unlock()
+	return c.ask(func() []byte { return d }, func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.heard || c.closed })
 }
 
 func (c *client) send(d []byte) error {
@@ -156,11 +171,11 @@ func (c *client) connect() error {
 		return err
 	}
 	time.Sleep(time.Duration(c.p.LateMS) * time.Millisecond) // nothing may tell that the path is shorter
-	if err := c.send(locked(func() []byte { return c.link.Incoming(nil) })()); err != nil {
+	if err := c.tell(locked(func() []byte { return c.link.Incoming(nil) })()); err != nil {
 		return err
 	}
 	if c.p.Say != "" {
-		return c.send(locked(func() []byte { return c.link.Message(nil, []byte(c.p.Say)) })())
+		return c.tell(locked(func() []byte { return c.link.Message(nil, []byte(c.p.Say)) })())
 	}
 	return nil
 }

@@ -118,6 +118,23 @@ func Says(d []byte, id protocol.ID) bool {
 	return false
 }
 
+// Reached reports whether a datagram is an ACK of the one with this number.
+func Reached(d []byte, number uint32) bool {
+	if wire.Classify(d) != wire.KindACK {
+		return false
+	}
+	it, err := wire.ParseRanges(d)
+	if err != nil {
+		return false
+	}
+	for r, more := it.Next(); more; r, more = it.Next() {
+		if (number-r.First)&wire.Mask24 <= (r.Last-r.First)&wire.Mask24 {
+			return true
+		}
+	}
+	return false
+}
+
 // Ack appends an ACK of the given numbers, as many as fit.
 func Ack(dst []byte, numbers []uint32) []byte {
 	a := wire.StartRanges(dst, wire.ACKID, mostBytes)

@@ -68,3 +68,25 @@ func TestAcksNameWhatTheyShould(t *testing.T) {
 	require.Equal(t, []wire.Range{{First: 3, Last: 5}, {First: 9, Last: 9}}, []wire.Range{a, b})
 	require.False(t, more)
 }
+
+func TestADatagramReachesWhereItIsAcknowledged(t *testing.T) {
+	d := Ack(nil, []uint32{3, 4, 5, 9, wire.Mask24 - 1})
+	for number, want := range map[uint32]bool{2: false, 3: true, 5: true, 6: false, 9: true, wire.Mask24 - 1: true, wire.Mask24: false} {
+		require.Equal(t, want, Reached(d, number), number)
+	}
+	l := connected()
+	require.False(t, Reached(l.Ping(nil), l.Number-1), "a frame set")
+	require.False(t, Reached(NackBomb(&Link{Heard: 9}, 0, nil), 3), "a NACK")
+	require.False(t, Reached(d[:len(d)-1], 3), "half of an ACK")
+}
+
+func TestWhatIsNotReadNeedsNothingThatWasLost(t *testing.T) {
+	l := connected()
+	for i := range uint64(enough) {
+		d := NeverRead().Make(l, i, nil)
+		_, all := frames(t, d)
+		require.Len(t, all, 1)
+		require.Equal(t, protocol.Reliable, all[0].Reliability)
+		require.Len(t, d, l.MTU-protocol.UDPOverhead)
+	}
+}

@@ -67,11 +67,12 @@ func NeverAcks() Peer {
 	}
 }
 
-// NeverRead sends to an application that does not read.
+// NeverRead sends to an application that does not read. Its messages are not ordered: an attacker
+// sends nothing again, and behind an ordered one that is lost all others would be held back.
 func NeverRead() Peer {
 	return Peer{
-		Name: "application never reads", What: "full ordered messages to an application that reads none of them",
-		Say: SaySink, Fills: Unread, Make: Full,
+		Name: "application never reads", What: "full reliable messages to an application that reads none of them",
+		Say: SaySink, Fills: Unread, Make: FullUnordered,
 	}
 }
 
@@ -84,6 +85,13 @@ func echo(i uint64, n int) []byte { return noise([]byte(SayEcho), i, n-len(SayEc
 func Full(l *Link, i uint64, dst []byte) []byte {
 	size := l.room() - wire.FrameHeaderSize(protocol.ReliableOrdered, false)
 	return l.Message(dst, noise([]byte{0xfe, 'x'}, i, size-2))
+}
+
+// FullUnordered is a reliable message that fills a datagram.
+func FullUnordered(l *Link, i uint64, dst []byte) []byte {
+	f := wire.Frame{Reliability: protocol.Reliable, Reliable: l.reliable()}
+	size := l.room() - wire.FrameHeaderSize(protocol.Reliable, false)
+	return noise(append(wire.AppendFrameHeader(l.header(dst), &f, size), 0xfe, 'x'), i, size-2)
 }
 
 // BrokenFrames is a frame set of random bytes.
