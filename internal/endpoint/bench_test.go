@@ -7,12 +7,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/internal/udp"
 )
 
 // loopback connects two endpoints over real sockets.
 func loopback(b testing.TB, change func(*Config)) (client, server *Conn) {
 	b.Helper()
+	before := pool.InUse()
+	b.Cleanup(func() { // the last to run: the readers give their buffers back in their own time, which others count
+		for until := time.Now().Add(10 * time.Second); pool.InUse() != before; time.Sleep(time.Millisecond) {
+			if time.Now().After(until) {
+				b.Fatal("buffers still out")
+			}
+		}
+	})
 	ls, err := udp.Listen("127.0.0.1:0", udp.Options{})
 	if err != nil {
 		b.Fatal(err)

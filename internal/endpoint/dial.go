@@ -40,6 +40,8 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 		return nil, err
 	}
 	defer e.waits.remove(to.AddrPort, a)
+	e.leadFor(ctx, a)
+	defer a.lead.end()
 	n, err := e.negotiate(ctx, to, cfg, a)
 	if err != nil {
 		return nil, err
@@ -50,46 +52,58 @@ func (e *Endpoint) dial(ctx context.Context, to udp.Peer, cfg DialConfig) (*Conn
 		ARQ: arq.Config{RoundTrip: n.RoundTrip}, Near: cfg.MaxMTU == 0 && e.near(to),
 	})
 	limit, silence := e.secondStep(&cfg, &n)
-	t := time.NewTimer(min(limit, silence))
-	defer t.Stop()
 	over := c.isOver()
 	e.table.post(c) // before anything is sent that could be answered
 	c.turn(now, e.stepBudget, false, false)
 	e.tx.flush(leadBatches)
-	for {
-		select {
-		case <-c.way.ready:
+	for next := min(limit, silence); ; {
+		e.awaitOpen(ctx, a.lead, c, over, next)
+		switch {
+		case isClosed(c.way.ready):
 			return c, nil
-		case <-over:
-			if isClosed(c.way.ready) {
-				return c, nil
-			}
+		case isClosed(over):
 			return nil, c.Cause()
-		case <-ctx.Done():
+		case ctx.Err() != nil:
 			c.Abort(ctx.Err())
 			return nil, ctx.Err()
-		case <-e.done:
+		case isClosed(e.done):
 			c.kill(orClosed(e.Err()))
 			return nil, orClosed(e.Err())
-		case <-t.C:
-			present := e.clock.Now()
-			heard := c.lastHeard()
-			spent, quiet := present.Sub(now), present.Sub(heard)
-			if heard > now {
-				silence = max(silence, forgottenHeard)
-			}
-			switch {
-			case isClosed(c.way.ready):
-			case spent >= limit:
-				c.Abort(session.ErrHandshakeTimeout) // of all ports together, of which the session knows one
-				return nil, c.Cause()
-			case quiet >= silence:
-				cfg.Client.Forgotten(spent)
-				c.Abort(ErrFreshPort)
-				return nil, ErrFreshPort
-			}
-			t.Reset(min(silence-quiet, limit-spent))
 		}
+		present := e.clock.Now()
+		heard := c.lastHeard()
+		spent, quiet := present.Sub(now), present.Sub(heard)
+		if heard > now {
+			silence = max(silence, forgottenHeard)
+		}
+		switch {
+		case spent >= limit:
+			c.Abort(session.ErrHandshakeTimeout) // of all ports together, of which the session knows one
+			return nil, c.Cause()
+		case quiet >= silence:
+			cfg.Client.Forgotten(spent)
+			c.Abort(ErrFreshPort)
+			return nil, ErrFreshPort
+		}
+		next = min(silence-quiet, limit-spent)
+	}
+}
+
+// awaitOpen waits until the connection is open or over, ctx or the endpoint has ended, or so
+// much time has passed.
+func (e *Endpoint) awaitOpen(ctx context.Context, lead *dialLead, c *Conn, over <-chan struct{}, most time.Duration) {
+	if lead != nil {
+		lead.read(e.clock.Now().Add(most), func() bool { return isClosed(c.way.ready) || isClosed(over) })
+		return
+	}
+	t := time.NewTimer(most)
+	defer t.Stop()
+	select {
+	case <-c.way.ready:
+	case <-over:
+	case <-ctx.Done():
+	case <-e.done:
+	case <-t.C:
 	}
 }
 
@@ -172,6 +186,18 @@ func (e *Endpoint) negotiate(ctx context.Context, to udp.Peer, cfg DialConfig, a
 // await waits for a packet, the deadline (no packet), or another reason to look (no
 // packet either).
 func (e *Endpoint) await(ctx context.Context, a *attempt, until monotime.Time) ([]byte, error) {
+	if a.lead != nil {
+		a.lead.read(until, func() bool { return len(a.packets) > 0 || a.large.Load() })
+		select {
+		case pkt := <-a.packets:
+			return pkt, nil
+		default:
+		}
+		if isClosed(e.done) {
+			return nil, orClosed(e.Err())
+		}
+		return nil, ctx.Err()
+	}
 	e.role.resume()
 	var due <-chan time.Time
 	if until != monotime.Never {

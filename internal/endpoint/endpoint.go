@@ -94,7 +94,7 @@ func newEndpoint(g *group, s udp.Socket, cfg Config, members int) *Endpoint {
 	e.table.init(cfg.HalfOpenPerIP, cfg.HalfOpen)
 	e.driver.init(e.clock, func() bool { return e.here.Load() >= manyConns })
 	e.tx = txFIFO{sock: s, kick: e.driver.kick, k: &e.counters}
-	e.role.init(e.interrupt)
+	e.role.init(e.interrupt, !cfg.Solo)
 	e.rush.poller, _ = s.(udp.Poller)
 	e.reader.in = make([]udp.Inbound, readFirst)
 	e.reader.behind = monotime.Never

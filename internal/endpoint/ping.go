@@ -19,6 +19,8 @@ func (e *Endpoint) Ping(ctx context.Context, to udp.Peer) (Pong, error) {
 		return Pong{}, err
 	}
 	defer e.waits.remove(to.AddrPort, a)
+	e.leadFor(ctx, a)
+	defer a.lead.end()
 	var pinger offline.Pinger
 	pinger.Init(e.clock.Now(), &offline.PingerConfig{GUID: e.cfg.GUID, Epoch: e.epoch})
 	for {

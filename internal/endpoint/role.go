@@ -43,14 +43,27 @@ const (
 	roleTaken
 )
 
-func (r *role) init(interrupt func()) {
+// init makes the role. With atOnce the background begins with it, or else whoever takes it first.
+func (r *role) init(interrupt func(), atOnce bool) {
 	r.interrupt = interrupt
 	r.granted = make(chan struct{}, 1)
 	r.wake = make(chan struct{}, 1)
 	r.timer = time.NewTimer(time.Hour)
 	r.timer.Stop()
-	r.resumed = true
-	r.wakeBackground()
+	if r.resumed = atOnce; atOnce {
+		r.wakeBackground()
+	}
+}
+
+// take takes the role if nobody has it.
+func (r *role) take() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.holder != roleFree || r.resumed {
+		return false
+	}
+	r.holder = roleCaller
+	return true
 }
 
 // request asks for the role on behalf of a caller. After roleAsked the caller waits

@@ -91,7 +91,7 @@ func TestRoleRequestsMayBeWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r role
 		interrupts := 0
-		r.init(func() { interrupts++ })
+		r.init(func() { interrupts++ }, true)
 		done := make(chan struct{})
 		r.acquire(done)
 		require.Equal(t, roleAsked, r.request())

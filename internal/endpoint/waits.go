@@ -14,12 +14,16 @@ type attempt struct {
 	large   atomic.Bool // the last probe was too large for this host
 	wake    gate        // large was set
 	dial    bool
+	lead    *dialLead // nil: the background reads the socket
 }
 
 // tooLarge tells the attempt that its probe did not leave.
 func (a *attempt) tooLarge() {
 	a.large.Store(true)
 	a.wake.open()
+	if a.lead != nil {
+		a.lead.e.role.kickLeader()
+	}
 }
 
 // waits are the attempts under way, by the address that they wait for. There are as

@@ -10,11 +10,11 @@ import (
 // Close ends the connection in good order. Sends fail and nothing more is delivered
 // from now on. What was written before goes out and is acknowledged (up to
 // Timing.Drain), then the disconnect notification leaves and is resent until it is
-// acknowledged (up to Timing.Farewell). The drain comes first because a receiver
+// acknowledged (up to Timing.Farewell); with that the connection is Dead. The drain comes first because a receiver
 // orders the notification only against its own channel, and what is still missing
 // on others, or in other modes, would be lost. EventClosed then says ErrClosed, or
 // ErrCloseTimeout if the drain was cut short, or ErrDisconnected if the peer left
-// meanwhile; repeated datagrams are answered for Timing.Linger more. Before the
+// meanwhile: without an answer of the peer's, repeated datagrams are answered for Timing.Linger more. Before the
 // handshake is complete Close is Abort with ErrClosed. Closing twice does nothing.
 func (c *Conn) Close(now monotime.Time) {
 	now = c.tick(now)
@@ -54,6 +54,7 @@ func (c *Conn) closeStep(now monotime.Time) {
 	case c.state != Closing || !c.eng.Drained():
 	case c.byeSent:
 		c.finish(now, ErrClosed, false)
+		c.die() // the peer knows, and has nothing more to say
 	case c.timing.Farewell < 0:
 		c.finish(now, ErrClosed, true)
 	default:

@@ -222,6 +222,18 @@ func TestAPeerThatMissedTheEndIsToldAgain(t *testing.T) {
 	}
 }
 
+func TestWhoseFarewellWasAnsweredIsForgotten(t *testing.T) {
+	p := connectedPair(t, nil)
+	p.run(time.Second)
+	p.client.close()
+	took := p.until("client is closed", 2*time.Second, func() bool { return p.client.closed != nil })
+	require.Less(t, took, time.Second)
+	require.Equal(t, Dead, p.client.State(), "it has a socket of its own, which others wait for")
+	require.Equal(t, Closed, p.server.State(), "its answer may have been lost")
+	p.until("server is forgotten, too", 3*time.Second, func() bool { return p.server.State() == Dead })
+	p.finish()
+}
+
 func TestALostAcknowledgementOfTheFarewellCostsOneResend(t *testing.T) {
 	p := connectedPair(t, nil)
 	p.run(time.Second)
