@@ -104,7 +104,7 @@ const (
 	lostHistory = 512
 	// ackWork and nackWork bound the records of sent datagrams that one ACK or NACK datagram may
 	// visit: enough to name everything in flight once, and a loss of thousands, not enough for
-	// 200 ranges that each name all of it. Nor may it visit more than twice what is on record, and
+	// 200 ranges that each name half of it. Nor may it visit more than twice what is on record, and
 	// ackSlack (arbitrary). What is left over is ignored.
 	ackWork  = datagramsInFlight
 	nackWork = 4096

@@ -292,21 +292,57 @@ func TestAnAckBombIsBoundedWork(t *testing.T) {
 			b.Release()
 		}
 	}
-	var spans []int64
-	for range 150 {
-		spans = append(spans, 0, 2999)
+	visit := func(spans ...uint32) (visited int, v Verdict) {
+		a := wire.StartRanges(nil, wire.ACKID, 1400)
+		for i := range 150 {
+			k := 2 * i % len(spans)
+			a.Add(spans[k], spans[k+1])
+		}
+		it, err := wire.ParseRanges(a.Finish())
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int64]bool{}
+		v = l.e.eachSent(&it, ackWork, func(n int64, _ *sentDatagram) { visited++; seen[n] = true })
+		if len(seen) != 3000 {
+			t.Errorf("%d records of 3000 were visited", len(seen))
+		}
+		return visited, v
 	}
-	visited := 0
-	a := wire.StartRanges(nil, wire.ACKID, 1400)
-	for i := 0; i < len(spans); i += 2 {
-		a.Add(uint32(spans[i]), uint32(spans[i+1]))
+	if n, v := visit(0, 2999); v != VerdictAccepted || n != 3000 {
+		t.Errorf("all, 150 times: verdict %v after %d records", v, n)
 	}
-	it, err := wire.ParseRanges(a.Finish())
-	if err != nil {
-		t.Fatal(err)
+	if n, v := visit(1000, 1999, 0, 2999, 500, 2500, 2000, 4000); v != VerdictUnsent || n != 3000 {
+		t.Errorf("all in pieces: verdict %v after %d records", v, n)
 	}
-	if v := l.e.eachSent(&it, ackWork, func(int64, *sentDatagram) { visited++ }); v != VerdictUnsent || visited > 2*int(l.e.sent.next-l.e.sent.base)+ackSlack {
-		t.Errorf("verdict %v after %d records of %d", v, visited, l.e.sent.next-l.e.sent.base)
+	t.Logf("# what overlaps nothing that is as long is read again")
+	if n, v := visit(0, 1499, 1500, 2999); v != VerdictUnsent || n > 2*int(l.e.sent.next-l.e.sent.base)+ackSlack {
+		t.Errorf("halves in turn: verdict %v after %d records", v, n)
+	}
+}
+
+func TestANackThatSaysNothingNewIsLittleWork(t *testing.T) {
+	l := newLossTest(t, Config{Controller: NewFixed(4000)})
+	first := l.settleRTT(50 * time.Millisecond)
+	last := first + 20
+	for range 21 {
+		l.send(1400)
+		l.e.Transmit(l.now).Release()
+	}
+	l.nack(first, last)
+	at := l.e.loss.lossAt
+	if at == monotime.Never || at <= l.now {
+		t.Fatalf("they are given up at %v, at the earliest a round trip after they left", at)
+	}
+	l.e.loss.lossAt = at + 1 // which looking at them all again would set right
+	l.nack(first, last)
+	if l.e.loss.lossAt != at+1 {
+		t.Errorf("all were looked at again")
+	}
+	l.nack(first, first)
+	l.pass(at.Sub(l.now) + 1)
+	if s := l.stats(); s.DatagramsLost != 21 {
+		t.Errorf("%d given up, want 21", s.DatagramsLost)
 	}
 }
 

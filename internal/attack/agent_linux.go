@@ -52,7 +52,8 @@ type Order struct {
 	Rate                  int        `json:",omitempty"` // datagrams a second, 0: as many as there can be
 	Count                 uint64     `json:",omitempty"` // datagrams, 0: no bound
 	Time                  time.Duration
-	Victims               []string `json:",omitempty"`
+	Least                 time.Duration `json:",omitempty"` // not less, however many that makes
+	Victims               []string      `json:",omitempty"`
 	Collect, Probe, Once  bool
 	Stall, Unacked, Greet time.Duration // of the server's timeouts; 0: their defaults
 }

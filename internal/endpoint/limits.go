@@ -27,6 +27,12 @@ const (
 	// a sender of much it is a loss like one on the way. A lone connection is shed nothing.
 	behindFor   = 2 * time.Millisecond
 	behindShare = 8
+	// costlyBatch is how long a batch may take, and costlyEach each of its datagrams on average, before
+	// the reader sheds without waiting for behindFor: of datagrams that are made to be costly
+	// three batches fill that time, and those behind them wait for all three. A datagram of a transfer
+	// takes one or two microseconds. Arbitrary.
+	costlyBatch = 400 * time.Microsecond
+	costlyEach  = 4 * time.Microsecond
 
 	// stepDatagrams is how many datagrams a connection sends when a shared goroutine
 	// serves it; with more to send it continues on a goroutine of its own (the pump), so that

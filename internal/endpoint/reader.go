@@ -25,6 +25,7 @@ type reader struct {
 	unaudited int            // bytes received that the budget was not told of
 	auditAt   monotime.Time  // when it is told, however few they are
 	behind    monotime.Time  // since when the socket has more than was read; Never: it has not
+	costly    bool           // a batch since then took long for what it was
 	stale     bool           // the socket's read deadline may be set
 	failures  int            // errors in a row
 	unknown   int            // of them, those that are not known to be transient
@@ -94,7 +95,7 @@ func (e *Endpoint) took(n int) {
 	r, now := &e.reader, e.clock.Now()
 	switch {
 	case e.rush.poller == nil || !e.rush.poller.More():
-		r.behind = monotime.Never
+		r.behind, r.costly = monotime.Never, false
 	case r.behind == monotime.Never:
 		r.behind = now
 	}
@@ -151,7 +152,8 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	r := &e.reader
 	e.table.settle(e)
 	blocking, proxied := e.blocks.any(), !e.proxies.Empty()
-	overrun := now.Sub(r.behind) > behindFor && e.here.Load() > 1 // else there is nobody to wait
+	late := r.overrun(now)
+	overrun := late && e.here.Load() > 1 // else there is nobody to wait
 	var datagrams, bytes, runLength int
 	var held, solo *Conn
 	for i := range in {
@@ -239,6 +241,10 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	}
 	e.debt.note(e, now, first, all, bytes)
 	e.table.settle(e) // what the batch brought about
+	if r.behind != monotime.Never && !late {
+		took := e.clock.Now().Sub(now)
+		r.costly = took > costlyBatch && took > time.Duration(datagrams)*costlyEach
+	}
 	clear(r.strangers)
 	r.strangers, r.dirty, r.last = r.strangers[:0], r.dirty[:0], nil
 	e.counters.readBatches.Add(1)
@@ -255,6 +261,11 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 			in[i].Buf = nil
 		}
 	}
+}
+
+// overrun reports whether the reader does not keep up, and has to shed.
+func (r *reader) overrun(now monotime.Time) bool {
+	return r.costly || now.Sub(r.behind) > behindFor
 }
 
 // connectionFor returns the connection that a datagram is for, or nil for one of the
@@ -274,7 +285,7 @@ func (e *Endpoint) connectionFor(from netip.AddrPort, data []byte) *Conn {
 // meet looks at the datagrams of strangers. While the reader does not keep up it looks at so many
 // of a batch and drops the rest.
 func (e *Endpoint) meet(now monotime.Time, list []stranger) {
-	if len(list) > behindShare && now.Sub(e.reader.behind) > behindFor {
+	if len(list) > behindShare && e.reader.overrun(now) {
 		first := &list[behindShare]
 		e.drop(now, offline.DropOverload, first.client, first.data)
 		e.counters.dropped[offline.DropOverload].Add(uint64(len(list) - behindShare - 1))

@@ -178,6 +178,39 @@ func TestAReaderThatIsBehindShedsStrangers(t *testing.T) {
 	})
 }
 
+func TestAReaderThatIsBehindDoesNotTakeCostlyBatchesOneAfterTheOther(t *testing.T) {
+	for each, sheds := range map[time.Duration]bool{costlyEach - 1: false, 2 * costlyBatch / 100: true, costlyBatch / 101: false} {
+		bubble(t, func(r *rig) {
+			synctest.Wait()
+			pings := make([][]byte, 100)
+			for i := range pings {
+				pings[i] = (&wire.UnconnectedPing{HasGUID: true}).Append(nil)
+			}
+			in := []udp.Inbound{inbound("10.0.0.9:1", pings...)}
+			defer in[0].Buf.Release()
+			reader := &r.server.reader
+			shed := func() uint64 {
+				before := r.server.Stats().Dropped["overload"]
+				r.server.process(r.server.clock.Now(), in)
+				return r.server.Stats().Dropped["overload"] - before
+			}
+			require.Zero(t, shed(), "it keeps up")
+			require.False(t, reader.costly)
+			reader.behind = r.server.clock.Now()
+			require.Zero(t, shed(), "it has been behind for no time")
+			require.Equal(t, sheds, reader.costly, each)
+			if want := uint64(len(pings) - behindShare); sheds {
+				require.Equal(t, want, shed())
+				require.True(t, reader.costly, "until it has caught up: what was shed cost little")
+			}
+			reader.behind, reader.costly = monotime.Never, false
+		}, func(c *Config) {
+			c.PongRate, c.PongRateTotal = -1, -1
+			c.Pong = func(*PingRequest) []byte { time.Sleep(each); return nil }
+		})
+	}
+}
+
 func TestAnswersToStrangersAreDroppedWhenTheSocketIsBlocked(t *testing.T) {
 	bubble(t, func(r *rig) {
 		synctest.Wait()
