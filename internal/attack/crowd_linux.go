@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -39,8 +40,15 @@ type Crowd struct {
 	// the longest that one took.
 	Joins, Failed int
 	Slowest       time.Duration
-	JoinError     string `json:",omitempty"`
-	Silent        int    // sessions that did not answer within answerTime
+	JoinError     string  `json:",omitempty"`
+	Silent        int     // sessions that did not answer within answerTime
+	Stuck         []Stuck `json:",omitempty"` // what these say
+}
+
+// Stuck is what both ends say of a session that does not answer.
+type Stuck struct {
+	Address string // the client's
+	Says    string
 }
 
 type crowd struct {
@@ -231,8 +239,15 @@ func (c *crowd) check() Answer {
 			break
 		}
 	}
+	answer := &Crowd{Silent: silent}
 	for _, s := range c.sessions {
-		s.silent = silent > 0 && s.conn.Context().Err() == nil && s.heard.Load() < now
+		if s.silent = silent > 0 && s.conn.Context().Err() == nil && s.heard.Load() < now; s.silent {
+			answer.Stuck = append(answer.Stuck, Stuck{
+				Address: s.conn.LocalAddr().String(),
+				Says:    fmt.Sprintf("last answered %v ago, %+v", time.Since(c.began)-time.Duration(s.heard.Load()), s.conn.Stats()),
+			})
+		}
 	}
-	return Answer{Crowd: &Crowd{Silent: silent, Lost: c.lost()}}
+	answer.Lost = c.lost()
+	return Answer{Crowd: answer}
 }

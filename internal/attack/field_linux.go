@@ -143,6 +143,9 @@ func (f *field) attack(s *Spec) (r Row, err error) {
 		}
 	}
 	r.measured(f, a, b, after, done.Attack, during.Crowd, checked.Crowd)
+	if r.Stuck, err = f.stuck(checked.Crowd.Stuck); err != nil {
+		return r, err
+	}
 	if len(r.Lost)+r.Silent > 0 {
 		mended, err := f.crowd.order(Order{Op: "mend"})
 		if err != nil {
@@ -151,6 +154,22 @@ func (f *field) attack(s *Spec) (r Row, err error) {
 		f.victims = mended.List
 	}
 	return r, nil
+}
+
+// stuck adds what the server says of sessions that do not answer, to find out why.
+func (f *field) stuck(list []Stuck) ([]Stuck, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	o := Order{Op: "tell"}
+	for _, s := range list {
+		o.Victims = append(o.Victims, s.Address)
+	}
+	told, err := f.server.order(o)
+	for i := range told.List {
+		list[i].Says += "; the server: " + told.List[i]
+	}
+	return list, err
 }
 
 // endTime is how long an application may take to notice that a session has ended.
@@ -172,6 +191,7 @@ type Row struct {
 	Before, During            time.Duration
 	Lost                      []string
 	Silent                    int
+	Stuck                     []Stuck
 	Joins, Failed             int
 	Slowest                   time.Duration
 	JoinError                 string

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,6 +66,8 @@ func (s *server) obey(o *Order) (Answer, error) {
 	case "look":
 		look := s.look(o.Collect)
 		return Answer{Look: &look}, nil
+	case "tell":
+		return s.tell(o), nil
 	}
 	return Answer{}, errors.New("no such order")
 }
@@ -231,6 +235,17 @@ func copied(m map[string]int) map[string]int {
 		c[k] = v
 	}
 	return c
+}
+
+// tell says how the sessions of the victims are, in their order.
+func (s *server) tell(o *Order) Answer {
+	says := make([]string, len(o.Victims))
+	for c := range s.l.Conns() {
+		if i := slices.Index(o.Victims, c.RemoteAddr().String()); i >= 0 {
+			says[i] = fmt.Sprintf("%+v", c.Stats())
+		}
+	}
+	return Answer{List: says}
 }
 
 // memory returns the memory that this process has, and the most that it had.

@@ -243,6 +243,10 @@ func (r *Row) failures() (all []string) {
 			text += ": " + r.Broken
 		case len(r.Lost) > 0 && (v.What == reqLost || v.What == reqForged):
 			text += ": " + r.Lost[0]
+		case v.What == reqAnswers:
+			for _, s := range r.Stuck {
+				text += fmt.Sprintf("\n  %s: %s", s.Address, s.Says)
+			}
 		case v.What == reqEnds:
 			text += ": " + r.ends()
 		case v.What == reqJoin && r.JoinError != "":

@@ -120,7 +120,7 @@ type Conn struct {
 	controls     uint64 // control messages that arrived: not the application's
 	nonce        uint32 // 0: the peer's address is proven, or nobody cares
 	newest       uint32 // where the peer's numbers are, see strange.go
-	stranger     uint32 // the number of the last datagram that may be somebody else's
+	stranger     uint32 // the number of the last datagram that may be somebody else's, and in the upper byte when one must be
 	strangeAt    uint16 // when that came
 	mtu          uint16
 	side         Side

@@ -26,6 +26,9 @@ const (
 	// before it is looked for there.
 	leftNumbers = 50_000 + lateNumbers
 	leftTime    = 2
+	// farNumbers is how far from the newest, ahead or behind, no number lies that the peer used, whatever it and
+	// the path are like. One in 16 guesses lies nearer. Arbitrary.
+	farNumbers = 1 << 19
 	// siegeTime is for how long one strange datagram counts, in the same units. Somebody who
 	// guesses gets one attempt in that time, of which one in 130,000 is near.
 	siegeTime = 10
@@ -51,9 +54,12 @@ const (
 // place judges the number of a datagram, and notes one that is strange.
 //
 // The engine takes the reliable frames of the oldest datagrams, since a forged jump can make the
-// peer's own ones old. But of guesses at a reliable index one in 2000 is one that the peer will
+// peer's own ones old. But of guesses at a reliable index one in 250 is one that the peer may
 // use, and the peer's frame would then be taken for a copy, so that its channel waits for ever. So
-// what lies far behind is dropped, unless the peer is not seen any more where it was.
+// what lies far behind is dropped, unless the peer is not seen any more where it was. And once a number came that
+// the peer cannot have used, somebody guesses, of whose numbers one in 2000 is in the window: then
+// everything that is not near is dropped while the peer is seen where it was. It will send again what
+// it lost by that.
 func (c *Conn) place(now monotime.Time, data []byte) place {
 	if len(data) < wire.DatagramHeaderSize || data[0]&0xe0 != 0x80 {
 		return nowhere
@@ -62,16 +68,35 @@ func (c *Conn) place(now monotime.Time, data []byte) place {
 	if (n-c.newest+nearNumbers)&wire.Mask24 <= 2*nearNumbers {
 		return here
 	}
-	follows := (n-c.stranger-1)&wire.Mask24 < nearNumbers
-	c.strangeAt, c.stranger = siegeClock(now), n
+	follows, guessed := (n-c.stranger-1)&wire.Mask24 < nearNumbers, c.guessed(now)
 	behind := (c.newest - n) & wire.Mask24
+	far := (n-c.newest+farNumbers)&wire.Mask24 > 2*farNumbers
+	c.noteStranger(now, n, far)
 	switch {
+	case (far || guessed) && !c.unseen(now):
+		return elsewhere
 	case follows:
 		return moved
 	case behind <= lateNumbers || behind >= 1<<23 || behind <= leftNumbers && c.unseen(now):
 		return somewhere
 	}
 	return elsewhere
+}
+
+// noteStranger takes down a number that is not near, and if it is far, when it came.
+func (c *Conn) noteStranger(now monotime.Time, n uint32, far bool) {
+	guessAt := c.stranger >> 24
+	if far {
+		guessAt = uint32(max(uint8(siegeClock(now)), 1))
+	}
+	c.strangeAt, c.stranger = siegeClock(now), guessAt<<24|n
+}
+
+// guessed reports whether such a number came of late. The time is kept with 8 bits, which may make one of minutes ago
+// count again for some seconds, if the connection is besieged then.
+func (c *Conn) guessed(now monotime.Time) bool {
+	at := uint8(c.stranger >> 24)
+	return at != 0 && c.besieged(now) && uint8(siegeClock(now))-at <= siegeTime
 }
 
 // follow notes where the peer is, from a datagram that was taken. A single one far ahead says nothing: the

@@ -156,20 +156,71 @@ func TestASiegeIsForgotten(t *testing.T) {
 // A guessed reliable index that the peer has not used yet would make its frame a copy, and its channel wait
 // for ever.
 func TestAGuessedIndexHoldsNobodyUp(t *testing.T) {
-	random := dice(t, 9)
-	r := connectedServer(t, Config{})
-	for i := range 20_000 { // for half of them the engine would look at the index, and of those some are soon used
-		f := wire.Frame{Reliability: protocol.ReliableOrdered, Reliable: random.Uint32() & wire.Mask24, Order: random.Uint32() & wire.Mask24}
-		number := random.Uint32() & wire.Mask24
-		if (number-r.number)&wire.Mask24 <= 4096 {
-			continue // that one in 4096 is not told from the peer's
+	for what, guess := range map[string]func(i int, peer uint32, random uint32) (number, index uint32){
+		// For half of them the engine would look at the index, and of those some are soon used.
+		"all": func(_ int, _, random uint32) (number, index uint32) { return random, random * 2654435761 },
+		"in rows": func(i int, _, random uint32) (number, index uint32) {
+			return uint32(i%4096) + uint32(i/4096)<<21, random
+		},
+		"in pairs": func(i int, _, random uint32) (number, index uint32) { return uint32(i/2)*7919 + uint32(i%2), random },
+		"close by": func(i int, peer, random uint32) (number, index uint32) {
+			return peer + 65 + random%8000, peer + random%1000
+		},
+		"close behind": func(i int, peer, random uint32) (number, index uint32) {
+			return peer - 66 - random%8000, peer + random%1000
+		},
+	} {
+		random := dice(t, 9)
+		r := connectedServer(t, Config{})
+		r.raw(goodbye(r.number+1<<22, protocol.Unreliable)) // who guesses cannot but show it before long
+		for i := range 20_000 {
+			number, index := guess(i, r.number, random.Uint32())
+			if near := number - r.number + nearNumbers; near&wire.Mask24 <= 2*nearNumbers+1 {
+				continue // that one in 130,000 is not told from the peer's
+			}
+			f := wire.Frame{Reliability: protocol.ReliableOrdered, Reliable: index & wire.Mask24, Order: random.Uint32() & wire.Mask24}
+			r.raw(append(wire.AppendFrameHeader(wire.AppendDatagramHeader(nil, wire.FrameSetID, number&wire.Mask24), &f, 1), 0xfe))
+			if i%4 == 0 {
+				r.send(protocol.ReliableOrdered, []byte{0xfe, byte(i)})
+				require.Len(t, r.messages, 1, "%s, message %d", what, i)
+			}
+			r.forget()
 		}
-		r.raw(append(wire.AppendFrameHeader(wire.AppendDatagramHeader(nil, wire.FrameSetID, number), &f, 1), 0xfe))
-		if i%4 == 0 {
-			r.send(protocol.ReliableOrdered, []byte{0xfe, byte(i)})
-			require.Len(t, r.messages, 1, "message %d", i)
+	}
+}
+
+// A peer that lost so much that its numbers are no longer near is taken at once while nobody guesses, and if
+// somebody does when it was not seen for a moment where it was.
+func TestAPeerThatLostMuchGoesOn(t *testing.T) {
+	for _, siege := range []bool{false, true} {
+		r := connectedServer(t, Config{})
+		r.send(protocol.ReliableOrdered, []byte{0xfe, 1})
+		if siege {
+			r.raw(goodbye(r.number+1<<22, protocol.Unreliable))
 		}
+		r.number += 1000
 		r.forget()
+		began, tries := r.now, 0
+		for ; len(r.messages) == 0; tries++ {
+			if siege {
+				r.raw(goodbye(r.number+1<<22+uint32(tries), protocol.Unreliable))
+			}
+			r.send(protocol.ReliableOrdered, []byte{0xfe, 2})
+			if len(r.messages) == 0 { // what is not acknowledged is sent again
+				r.order--
+				r.reliable--
+				r.after(100 * time.Millisecond)
+			}
+		}
+		if !siege {
+			require.Equal(t, 1, tries)
+		}
+		require.Less(t, r.now.Sub(began), (leftTime+1)*time.Duration(strangeUnit))
+		require.Equal(t, Connected, r.State())
+		for i := range byte(10) {
+			r.send(protocol.ReliableOrdered, []byte{0xfe, i})
+			require.Len(t, r.messages, 2+int(i), "it is near again")
+		}
 	}
 }
 
@@ -180,7 +231,7 @@ func TestAForgedJumpLeavesThePeerWhereItIs(t *testing.T) {
 	for jump := range uint32(5) {
 		r.after(2 * time.Second)
 		r.forget()
-		number := r.number + 20_000 + 45_000*jump
+		number := r.number + 20_000 + 5_000*jump
 		r.raw(append(wire.AppendFrameHeader(wire.AppendDatagramHeader(nil, wire.FrameSetID, number), &wire.Frame{}, 1), 0xfe))
 		require.Len(t, r.messages, 1, "the jump was taken")
 		for i := range byte(10) {
