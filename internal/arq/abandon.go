@@ -38,4 +38,5 @@ func (e *Engine) Abandon() {
 	e.inFlight, e.splits = 0, 0
 	e.loss.lossAt, e.loss.timeoutAt = monotime.Never, monotime.Never
 	e.loss.backoff, e.loss.probes = 0, 0
+	e.traceAbandoned()
 }

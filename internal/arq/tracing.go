@@ -178,6 +178,13 @@ func (e *Engine) traceAbandon() {
 	}
 }
 
+// traceAbandoned records what that left: no datagram may come after it that would say so.
+func (e *Engine) traceAbandoned() {
+	if t := e.trace; t != nil {
+		t.state(e, t.now)
+	}
+}
+
 // traceState records what has changed of the engine's state.
 func (e *Engine) traceState(now monotime.Time) {
 	if e.trace != nil {

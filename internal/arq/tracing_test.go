@@ -245,6 +245,14 @@ func TestMetricsAreRecordedWhenTheyChange(t *testing.T) {
 	if got := metrics(); len(got) != 1 || got[0].InFlight != 0 || got[0].RTT != 60*time.Millisecond || got[0].SRTT != e.rtt.srtt {
 		t.Errorf("an ACK came: %v", got)
 	}
+	t.Logf("# the connection ends while something is in flight, and nothing comes after it")
+	l.send(1400)
+	l.want("data", 9, 9)
+	metrics()
+	e.Abandon()
+	if got := metrics(); len(got) != 1 || got[0].InFlight != 0 {
+		t.Errorf("all was forgotten: %v", got)
+	}
 }
 
 // sums are what a trace adds up to.
