@@ -30,7 +30,7 @@
 //
 // Where many connections bring much in small pieces the reader does not wait for each but naps, and
 // takes and sends for everybody at once; see rush. When it does not keep up all the same it sheds
-// what one connection, or all strangers together, send too much of; see behindFor. Where there is one connection and a
+// what one connection, or all strangers together, or all that are not complete, send too much of; see behindFor. Where there is one connection and a
 // transfer runs it holds ACKs back for those of the next batches; see debt.
 //
 // A listener on several sockets is a group of endpoints, one per socket, each with all of the

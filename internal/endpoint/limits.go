@@ -20,8 +20,8 @@ const (
 	// long, some 50 µs.
 	holdDatagrams = 64
 	// behindFor is how long the socket may have had more than the reader took before what comes is
-	// shed: of each batch no more than behindShare datagrams of one connection, and of all strangers
-	// together, are looked at. To read and drop one costs a fraction of what it would cost to answer
+	// shed: of each batch no more than behindShare datagrams of one connection, of all connections
+	// together that clients have not completed, and of all strangers together are looked at. To read and drop one costs a fraction of what it would cost to answer
 	// it, so that the reader catches up, and those who send little wait no longer than this behind
 	// those who flood. Else the system's buffer would fill and drop everybody's alike. To
 	// a sender of much it is a loss like one on the way. A lone connection is shed nothing.

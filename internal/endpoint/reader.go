@@ -154,7 +154,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	blocking, proxied := e.blocks.any(), !e.proxies.Empty()
 	late := r.overrun(now)
 	overrun := late && e.here.Load() > 1 // else there is nobody to wait
-	var datagrams, bytes, runLength int
+	var datagrams, bytes, runLength, halfOpen int
 	var held, solo *Conn
 	for i := range in {
 		m := &in[i]
@@ -184,6 +184,10 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 				continue
 			}
 			if c == nil && e.table.expects(data) {
+				if overrun && halfOpen == behindShare {
+					e.counters.dropped[offline.DropOverload].Add(1)
+					continue
+				}
 				if held != nil {
 					held.mu.Unlock()
 					held = nil
@@ -208,11 +212,15 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 				r.dirty = append(r.dirty, c)
 			}
 			if overrun {
-				if c.taken == behindShare {
+				greeted := c.opened || !c.server
+				if c.taken == behindShare || !greeted && halfOpen == behindShare {
 					e.counters.dropped[offline.DropOverload].Add(1)
 					continue
 				}
 				c.taken++
+				if !greeted {
+					halfOpen++
+				}
 			}
 			c.answered = true
 			c.sess.Receive(now, m.Buf, data)

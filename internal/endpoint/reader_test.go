@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -175,6 +176,50 @@ func TestAReaderThatIsBehindShedsStrangers(t *testing.T) {
 		for i := range in {
 			in[i].Buf.Release()
 		}
+	})
+}
+
+func TestAReaderThatIsBehindShedsClientsThatAreNotConnected(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.pair()
+		_, calm := r.dial("10.0.0.2:5001")
+		const begun, guests = 2 * behindShare, 3 * behindShare
+		var ofBegun, ofGuests []udp.Inbound
+		say := func(from string, n byte) udp.Inbound { return inbound(from, []byte{0x84, n, 0, 0}) } // a frame set without a frame
+		for i := range begun + guests {
+			s := r.stray(fmt.Sprintf("10.1.%d.1:1", i))
+			s.knock(int64(i), 1)
+			if in := say(s.pc.LocalAddr().String(), 1); i < begun {
+				s.request(int64(i))
+				ofBegun = append(ofBegun, in)
+			} else {
+				ofGuests = append(ofGuests, in)
+			}
+		}
+		calmly := []udp.Inbound{say("10.0.0.2:5001", 100)}
+		defer func() {
+			for _, in := range slices.Concat(ofBegun, ofGuests, calmly) {
+				in.Buf.Release()
+			}
+		}()
+		synctest.Wait()
+		now := r.server.clock.Now()
+		shed := func(in ...[]udp.Inbound) int {
+			before := r.server.Stats().Dropped["overload"]
+			r.server.process(now, slices.Concat(in...))
+			return int(r.server.Stats().Dropped["overload"] - before)
+		}
+		received := calm.Stats().DatagramsReceived
+		require.Zero(t, shed(ofBegun, calmly), "while it keeps up")
+		r.server.reader.behind = now.Add(-behindFor - 1)
+		require.Equal(t, begun-behindShare+guests, shed(ofBegun, ofGuests, calmly))
+		left, conns := r.table()
+		require.Equal(t, []int{guests, 2 + begun}, []int{left, conns}, "no guest was let in")
+		require.Equal(t, guests-behindShare+begun, shed(ofGuests, ofBegun, calmly))
+		r.server.reader.behind = monotime.Never
+		left, conns = r.table()
+		require.Equal(t, []int{guests - behindShare, 2 + begun + behindShare}, []int{left, conns})
+		require.Equal(t, received+3, calm.Stats().DatagramsReceived, "who is connected loses nothing")
 	})
 }
 
