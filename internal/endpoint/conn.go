@@ -27,7 +27,6 @@ type Conn struct {
 
 	// The driver's, under its lock.
 	place int32 // in the heap, from 1; 0: not there
-	due   monotime.Time
 
 	read  atomic.Pointer[waiters]
 	write atomic.Pointer[writers]

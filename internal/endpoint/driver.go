@@ -17,10 +17,17 @@ type driver struct {
 	many  func() bool   // whether the socket has manyConns
 
 	mu    sync.Mutex // leaf
-	heap  []*Conn    // by Conn.due, four children each
+	heap  []due      // the earliest first, four children each
 	timer *time.Timer
 	at    monotime.Time // when the timer fires; Never: it does not
 	sweep monotime.Time // when the table is to forget who has died or left; Never: nobody has
+}
+
+// due says when a connection is to be served. The moment is here and not in the connection, since sorting thousands
+// would wait for the memory of each.
+type due struct {
+	at monotime.Time
+	c  *Conn
 }
 
 // init makes the driver; run must follow.
@@ -53,12 +60,11 @@ func (d *driver) arm(now monotime.Time, c *Conn, at monotime.Time) {
 	d.mu.Lock()
 	switch {
 	case c.place == 0:
-		c.due = at
-		d.heap = append(d.heap, c)
+		d.heap = append(d.heap, due{at, c})
 		c.place = int32(len(d.heap))
 		d.up(len(d.heap) - 1)
-	case at < c.due:
-		c.due = at
+	case at < d.heap[c.place-1].at:
+		d.heap[c.place-1].at = at
 		d.up(int(c.place) - 1)
 	}
 	d.set(now)
@@ -69,7 +75,7 @@ func (d *driver) arm(now monotime.Time, c *Conn, at monotime.Time) {
 func (d *driver) set(now monotime.Time) {
 	first := d.sweep
 	if len(d.heap) > 0 {
-		first = min(first, d.heap[0].due)
+		first = min(first, d.heap[0].at)
 	}
 	if first < d.at {
 		d.at = first
@@ -114,8 +120,8 @@ func (d *driver) sweeps(now monotime.Time) bool {
 // popDue appends up to driverPass connections that are due to list.
 func (d *driver) popDue(now monotime.Time, list []*Conn) []*Conn {
 	d.mu.Lock()
-	for len(d.heap) > 0 && d.heap[0].due <= now && len(list) < driverPass {
-		list = append(list, d.heap[0])
+	for len(d.heap) > 0 && d.heap[0].at <= now && len(list) < driverPass {
+		list = append(list, d.heap[0].c)
 		d.remove(0)
 	}
 	d.mu.Unlock()
@@ -177,51 +183,56 @@ func (d *driver) run(e *Endpoint) {
 	}
 }
 
+// up moves an entry towards the front as far as it belongs. Only who moves is told.
 func (d *driver) up(i int) {
+	e := d.heap[i]
 	for i > 0 {
 		parent := (i - 1) / 4
-		if d.heap[parent].due <= d.heap[i].due {
-			return
+		if d.heap[parent].at <= e.at {
+			break
 		}
-		d.swap(i, parent)
+		d.put(i, d.heap[parent])
 		i = parent
 	}
+	d.put(i, e)
 }
 
+// down moves an entry towards the back as far as it belongs.
 func (d *driver) down(i int) {
+	e := d.heap[i]
 	for {
-		first := i
+		first, at := i, e.at
 		for child := 4*i + 1; child <= 4*i+4 && child < len(d.heap); child++ {
-			if d.heap[child].due < d.heap[first].due {
-				first = child
+			if d.heap[child].at < at {
+				first, at = child, d.heap[child].at
 			}
 		}
 		if first == i {
-			return
+			break
 		}
-		d.swap(i, first)
+		d.put(i, d.heap[first])
 		i = first
 	}
+	d.put(i, e)
 }
 
-func (d *driver) swap(i, j int) {
-	d.heap[i], d.heap[j] = d.heap[j], d.heap[i]
-	d.heap[i].place, d.heap[j].place = int32(i+1), int32(j+1)
+func (d *driver) put(i int, e due) {
+	d.heap[i] = e
+	e.c.place = int32(i + 1)
 }
 
 func (d *driver) remove(i int) {
 	last := len(d.heap) - 1
-	if i != last {
-		d.swap(i, last)
-	}
-	d.heap[last].place = 0
-	d.heap[last] = nil
+	moved := d.heap[last]
+	d.heap[i].c.place = 0
+	d.heap[last] = due{}
 	d.heap = d.heap[:last]
 	if i != last {
+		d.put(i, moved)
 		d.down(i)
 		d.up(i)
 	}
 	if cap(d.heap) > 1024 && len(d.heap) < cap(d.heap)/8 {
-		d.heap = append(make([]*Conn, 0, cap(d.heap)/4), d.heap...)
+		d.heap = append(make([]due, 0, cap(d.heap)/4), d.heap...)
 	}
 }

@@ -43,15 +43,18 @@ func TestTheDriversHeap(t *testing.T) {
 				}
 			}
 			require.Equal(t, len(want), len(d.heap))
+			for c := range want {
+				require.Same(t, c, d.heap[c.place-1].c, "it knows its place")
+			}
 		}
 		last := monotime.Time(0)
 		for len(d.heap) > 0 {
-			c := d.heap[0]
-			require.Equal(t, want[c], c.due, "armed moments only come closer")
-			require.GreaterOrEqual(t, c.due, last)
-			last = c.due
-			d.disarm(c)
-			require.Zero(t, c.place)
+			first := d.heap[0]
+			require.Equal(t, want[first.c], first.at, "armed moments only come closer")
+			require.GreaterOrEqual(t, first.at, last)
+			last = first.at
+			d.disarm(first.c)
+			require.Zero(t, first.c.place)
 		}
 		d.arm(1, &conns[0], monotime.Never)
 		require.Empty(t, d.heap)
