@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
 	"testing"
 	"testing/synctest"
@@ -32,7 +33,7 @@ func (r *rig) stray(address string) *stray {
 
 func (s *stray) send(p []byte) {
 	s.r.t.Helper()
-	_, err := s.pc.WriteTo(p, udpAddr("10.0.0.1:19132"))
+	_, err := s.pc.WriteTo(p, net.UDPAddrFromAddrPort(s.r.at.AddrPort))
 	require.NoError(s.r.t, err)
 }
 

@@ -17,6 +17,8 @@ import (
 // meanwhile, and then takes all at once. What users send and what falls due in that time waits
 // for it as well, and leaves with the answers in one system call.
 //
+// A crowd of clients that connect is served in the same way.
+//
 // It ends when little has come in several naps, and never begins where one connection
 // alone is busy, whose peer may be waiting for each answer.
 type rush struct {
@@ -75,8 +77,11 @@ func (r *rush) takes(now func() monotime.Time) bool {
 
 // begins reports whether it is time for a rush.
 func (r *rush) begins(e *Endpoint) bool {
-	return r.reads >= rushReads && r.poller != nil && e.here.Load() >= manyConns
+	return r.reads >= rushReads && r.poller != nil && e.crowd()
 }
+
+// crowd reports whether there are many connections, with those that are being made.
+func (e *Endpoint) crowd() bool { return e.here.Load()+e.counters.halfOpen.Load() >= manyConns }
 
 // run reads the socket while the rush lasts.
 func (r *rush) run(e *Endpoint) {
@@ -88,7 +93,7 @@ func (r *rush) run(e *Endpoint) {
 		e.tx.flush(leadBatches) // and so would what they answered
 		r.poller.Nap(nap)
 		e.prepare()
-		if isClosed(e.done) || e.here.Load() < manyConns {
+		if isClosed(e.done) || !e.crowd() {
 			break
 		}
 		got, ok := r.poll(e)

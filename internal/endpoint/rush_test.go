@@ -14,6 +14,7 @@ import (
 
 	"github.com/raknet-go/raknet/internal/monotime"
 	"github.com/raknet-go/raknet/internal/udp"
+	"github.com/raknet-go/raknet/internal/wire"
 )
 
 // askedSocket can be asked without waiting, as those of Linux can, in virtual time.
@@ -151,6 +152,29 @@ func TestFewConnectionsAreNoRush(t *testing.T) {
 		chatter(r, 200, 20*time.Microsecond, clients, conns)
 		require.Zero(t, s.naps.Load())
 	})
+}
+
+// Who connects costs the reader as much as who plays.
+func TestACrowdThatConnectsIsARush(t *testing.T) {
+	for _, many := range []int{manyConns - 1, manyConns} {
+		hurried(t, 0, func(r *rig, s *askedSocket, _, _ []*Conn) {
+			var strays []*stray
+			for i := range many {
+				strays = append(strays, r.stray(fmt.Sprintf("10.0.1.%d:5000", i+1)))
+				strays[i].knock(int64(i), 1) // it is granted, and goes no further
+			}
+			require.Zero(t, s.naps.Load())
+			for range 100 {
+				for _, other := range strays {
+					other.send((&wire.OpenRequest1{Version: 11, MTU: 1200}).Append(nil))
+					time.Sleep(20 * time.Microsecond)
+				}
+			}
+			time.Sleep(2 * oneWay)
+			require.Equal(t, many == manyConns, s.naps.Load() > 0, "%d", many)
+			require.GreaterOrEqual(t, r.server.Stats().Request1, uint64(100*many), "all are answered")
+		})
+	}
 }
 
 // In a rush a call for another purpose, as a note for the table, must not be lost.
