@@ -40,10 +40,12 @@ func TestEveryWorkDelivers(t *testing.T) {
 		{Work: Ping, Library: oursHandlers, Size: size100},
 		{Work: Connect, Library: ours, Count: 4},
 		{Work: Connect, Library: tcp, Count: 4},
+		{Work: Connect, Library: bareUDP, Count: 4},
 		{Work: Pong, Library: ours, Count: 4},
 		{Work: Pong, Library: rawEcho, Count: 4},
 		{Work: Idle, Library: ours, Count: 20, Reads: true},
 		{Work: Players, Library: ours, Count: 10},
+		{Work: Players, Library: bareUDP, Count: 10},
 	} {
 		c.Warm, c.Measure = moment, moment
 		res := measure(c)
@@ -54,7 +56,7 @@ func TestEveryWorkDelivers(t *testing.T) {
 			require.Positive(t, res.Values[mRate], c.Library)
 		case Ping:
 			require.Positive(t, res.Values[mP50], c.Library)
-		case Connect, Pong:
+		case Connect, Pong, Players:
 			require.Positive(t, res.Values[mPerSecond], c.Library)
 		}
 	}

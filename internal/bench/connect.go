@@ -29,6 +29,9 @@ type connectServer struct {
 type acceptor func() (read func() error, err error)
 
 func newConnectServer(c *Cell) (string, end, error) {
+	if c.Library == bareUDP {
+		return newBareConnects()
+	}
 	s := &connectServer{}
 	s.failed = make(chan error, 1)
 	address, accept, err := s.listen(c)
@@ -189,6 +192,8 @@ func connect(ctx context.Context, c *Cell, from net.IP) error {
 		}
 		_ = conn.(*net.TCPConn).SetLinger(0) // the ports would run out
 		return conn.Close()
+	case bareUDP:
+		return connectBare(ctx, udp, c.Address)
 	}
 	socket, err := net.ListenUDP("udp4", &net.UDPAddr{IP: from})
 	if err != nil {

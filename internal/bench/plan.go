@@ -63,7 +63,7 @@ func (p *Plan) cells(run int) (cells []Cell) {
 	row(Cell{Work: Ping, Size: size100, Warm: shortWarm, Measure: 2 * time.Second},
 		ours, oursHandlers, udpSingle, tcpUnbuf, quicGo, kcpGo, sctpName, goRaknet, enetName)
 	for _, n := range []int{1, 16, 256} {
-		row(Cell{Work: Connect, Count: n, Warm: shortWarm, Measure: 2 * time.Second}, ours, tcp, quicGo, kcpGo, goRaknet, enetName)
+		row(Cell{Work: Connect, Count: n, Warm: shortWarm, Measure: 2 * time.Second}, ours, bareUDP, tcp, quicGo, kcpGo, goRaknet, enetName)
 	}
 	row(Cell{Work: Pong, Count: pingerCount, Warm: shortWarm, Measure: 2 * time.Second}, ours, rawEcho)
 	if run >= rareRuns {
@@ -75,8 +75,8 @@ func (p *Plan) cells(run int) (cells []Cell) {
 	if run == 0 {
 		row(Cell{Work: Idle, Count: 10000, Reads: true, Warm: time.Second, Measure: 10 * time.Second}, ours)
 	}
-	row(Cell{Work: Players, Count: 200, Warm: 2 * time.Second, Measure: 5 * time.Second}, ours, goRaknet)
-	row(Cell{Work: Players, Count: 1000, Warm: 2 * time.Second, Measure: 5 * time.Second}, ours)
+	row(Cell{Work: Players, Count: 200, Warm: 2 * time.Second, Measure: 5 * time.Second}, ours, bareUDP, goRaknet)
+	row(Cell{Work: Players, Count: 1000, Warm: 2 * time.Second, Measure: 5 * time.Second}, ours, bareUDP)
 	return cells
 }
 

@@ -17,7 +17,7 @@ import (
 
 // A game: every player sends some messages a second and is sent more. Whoever sends has one
 // goroutine that wakes every millisecond and serves those whose turn it is; the turns are
-// spread evenly. Clients are always this library's, so that every server has the same players.
+// spread evenly. Clients are always this library's, so that every server has the same players, but those of bareUDP.
 const (
 	upRate, upSize     = 20, 100
 	downRate, downSize = 60, 300
@@ -65,6 +65,7 @@ type turns struct {
 	sent    atomic.Int64
 	halt    atomic.Bool
 	stopped chan struct{}
+	flush   func() // sends what was written to players; nil: that leaves by itself
 }
 
 func newTurns() *turns {
@@ -103,6 +104,9 @@ func (t *turns) run(rate, size int) {
 				return
 			}
 			t.sent.Add(1)
+		}
+		if t.flush != nil {
+			t.flush()
 		}
 	}
 }
@@ -152,10 +156,14 @@ func (t *turns) settle(expect int64) error {
 }
 
 func newGameServer(c *Cell) (string, end, error) {
-	t := newTurns()
-	phase := func() time.Duration {
+	phaseOf := func(t *turns) time.Duration {
 		return time.Duration(len(t.players)) * (time.Second / downRate) / time.Duration(c.Count)
 	}
+	if c.Library == bareUDP {
+		return newBareGame(phaseOf)
+	}
+	t := newTurns()
+	phase := func() time.Duration { return phaseOf(t) }
 	go t.run(downRate, downSize)
 	if c.Library == goRaknet {
 		l, err := goraknet.Listen("127.0.0.1:0")
@@ -214,11 +222,15 @@ func readPlayer(t *turns, conn net.Conn) {
 }
 
 func newGameClients(c *Cell) (end, error) {
+	phase := func(i int) time.Duration { return time.Duration(i) * (time.Second / upRate) / time.Duration(c.Count) }
+	if c.Library == bareUDP {
+		return newBarePlayers(c.Address, c.Count, phase)
+	}
 	t := newTurns()
 	err := dialAll(c.Address, c.Count, func(i int, conn *raknet.Conn) {
 		f := new(flow)
 		conn.Handle(func(m raknet.Message) { t.got(f, m.Data, downSize) })
-		t.join(conn, time.Duration(i)*(time.Second/upRate)/time.Duration(c.Count))
+		t.join(conn, phase(i))
 	})
 	if err != nil {
 		return nil, err
