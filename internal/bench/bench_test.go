@@ -184,6 +184,7 @@ func TestAQuickRunMeasuresWhatIsJudged(t *testing.T) {
 		p := Plan{Quick: quick}
 		r := &Report{}
 		for _, c := range p.cells(0) {
+			require.Contains(t, order, c.Library, "the tables have a place for it")
 			v := Values{}
 			for _, m := range []string{mRate, mCPU, mAllocs, mP50, mP99, mPerSecond, mServerUS, mSrvAllocs, mHeap, mStack, mServerCPU} {
 				v[m] = 1

@@ -97,7 +97,7 @@ func (r *Report) libraries(k key) (names []string) {
 
 // order is that of the libraries in the tables.
 var order = []string{
-	ours, oursNarrow, narrowBatch, oursHandlers, oursBatch, oursPlain, boundName, boundBatch, boundPlain, udpOffload, udpBatch, udpSingle, rawEcho,
+	ours, oursNarrow, narrowBatch, oursHandlers, oursBatch, oursPlain, boundName, boundBatch, boundPlain, udpOffload, udpBatch, udpSingle, rawEcho, bareUDP,
 	tcp, tcpUnbuf, quicGo, kcpGo, sctpName, goRaknet, enetName,
 }
 
