@@ -17,13 +17,13 @@ type Delivery struct {
 
 	run   uint16     // messages that lie in ref, framed; 0: it is one, and not framed. See run.go
 	ref   pool.Ref   // the message, when it came in one piece
-	parts *pool.Refs // else its parts in order, none empty; parts.Size is their sum
+	parts *pool.Refs // else its parts in order, none empty; parts.Size is their sum, parts.Kept what they take
 }
 
-// deliveryOverhead is what holding a message costs beside its bytes, roughly: a
-// peer that sends messages of one byte must not get a thousand times the memory
-// that its limit says. Arbitrary, but not below the size of a Delivery.
-const deliveryOverhead = 64
+// deliveryOverhead is what a message that waits costs beside its buffers, roughly: its place in a queue, which
+// has grown to more than it needs, and what tells the place. A peer that sends messages of one byte must not get
+// a thousand times the memory that its limit says.
+const deliveryOverhead = 96
 
 // newDelivery returns the message that lies in ref, and takes ownership of it.
 func newDelivery(r protocol.Reliability, channel uint8, ref pool.Ref) Delivery {
@@ -99,10 +99,18 @@ func (d *Delivery) Release() {
 	*d = Delivery{}
 }
 
-// pinned is the message's share of a bound on memory: its length and a fixed
-// overhead. It is true within a factor of the copybreak of package pool once the
-// message is settled.
-func (d *Delivery) pinned() int { return d.Len() + deliveryOverhead }
+// Charge returns how much of a bound on memory the message takes, or what is left of the run: its buffers, and
+// a fixed overhead. Of one that is loose it is the length instead of the buffer, for which whoever
+// keeps it answers: see Loose.
+func (d *Delivery) Charge() int {
+	switch {
+	case d.parts != nil:
+		return deliveryOverhead + d.parts.Kept
+	case d.Loose() != nil:
+		return deliveryOverhead + len(d.ref.Data)
+	}
+	return deliveryOverhead + d.ref.Pinned()
+}
 
 // settle moves the message out of buffers that are much larger, because it is about to stay
 // for longer than the datagrams around it: out of the one it lies in, or out of those of its parts
@@ -141,10 +149,43 @@ const (
 	leastPart = 512
 )
 
-// isLoose reports whether ref is only a small part of its buffer.
-func isLoose(ref pool.Ref) bool {
-	return ref.Buf != nil && len(ref.Data)*4 < len(ref.Buf.B) && len(ref.Buf.B) > pool.ClassSmall
+// tighten is settle for a message that waits until another was sent again: it moves to the smallest
+// buffers that it fits into. Two thirds of what waits on a lossy path would else be kept for nothing: a message
+// of 513 bytes in a buffer of 2048.
+func (d *Delivery) tighten() {
+	d.settle()
+	if d.parts == nil {
+		d.ref = tight(d.ref)
+		return
+	}
+	for p := d.parts; p != nil; p = p.Next {
+		for i := range p.R {
+			if r := &p.R[i]; r.Data != nil {
+				d.parts.Kept -= r.Pinned()
+				*r = tight(*r)
+				d.parts.Kept += r.Pinned()
+			}
+		}
+	}
 }
+
+// tight returns ref, or a copy of it in a smaller buffer if there is one.
+func tight(ref pool.Ref) pool.Ref {
+	n := len(ref.Data)
+	if ref.Buf == nil || pool.Fit(n) >= len(ref.Buf.B) {
+		return ref
+	}
+	b := pool.Get(n)
+	b.N = copy(b.B, ref.Data)
+	ref.Release()
+	return pool.Ref{Buf: b, Data: b.B[:n:n]}
+}
+
+// isLoose reports whether ref is only a small part of its buffer.
+func isLoose(ref pool.Ref) bool { return ref.Buf != nil && looseIn(len(ref.Data), len(ref.Buf.B)) }
+
+// looseIn reports whether n bytes are only a small part of a buffer of the given size.
+func looseIn(n, size int) bool { return n*4 < size && size > pool.ClassSmall }
 
 // settle returns ref, or a copy of it if it is only a small part of its buffer.
 // Small copies are made into pooled buffers, so that a lossy path, on which much

@@ -36,6 +36,7 @@ func inParts(class int, parts ...[]byte) Delivery {
 		}
 		l.R[i%pool.RefsLen] = received(class, parts[i])
 		head.Size += len(parts[i])
+		head.Kept += class + pool.Overhead
 	}
 	return Delivery{parts: head}
 }
@@ -77,9 +78,6 @@ func TestADeliveryReadsTheSameHoweverItCame(t *testing.T) {
 		if b, ok := d.Bytes(); ok != c.contiguous || ok && !bytes.Equal(b, c.want) {
 			t.Errorf("%s: Bytes %q, %v", c.name, b, ok)
 		}
-		if d.pinned() != len(c.want)+deliveryOverhead {
-			t.Errorf("%s: pinned %d", c.name, d.pinned())
-		}
 		d.Release()
 		if d.Len() != 0 {
 			t.Errorf("%s: not cleared", c.name)
@@ -106,7 +104,7 @@ func TestSettlingBoundsWhatAMessagePins(t *testing.T) {
 			if b, _ := d.Bytes(); !bytes.Equal(b, data) {
 				t.Fatalf("%d bytes in %d changed", n, class)
 			}
-			if p := d.ref.Pinned(); p > max(pool.ClassSmall, 4*n) {
+			if p := d.ref.Pinned(); p > pool.Overhead+max(pool.ClassSmall, 4*n) {
 				t.Errorf("%d bytes in %d pin %d", n, class, p)
 			}
 			d.Release()
@@ -128,6 +126,39 @@ func TestSettlingSmallMessagesDoesNotAllocate(t *testing.T) {
 		})
 		if allocs > 0 {
 			t.Errorf("%d bytes: %v allocations", n, allocs)
+		}
+	}
+}
+
+func TestTighteningLeavesNoSmallerBufferUnused(t *testing.T) {
+	wantNoLeak(t)
+	for _, class := range []int{pool.ClassSmall, pool.ClassDatagram, pool.ClassRead, pool.ClassWide, pool.ClassBatch} {
+		for n := 1; n <= min(class-16, pool.ClassWide); n += 1 + n/10 {
+			whole := bytes.Repeat([]byte{byte(n)}, n)
+			for _, d := range []Delivery{newDelivery(0, 0, received(class, whole)), inParts(class, bytes.Split(whole, nil)[:1]...), inParts(class, whole, whole, whole, whole, whole)} {
+				want := d.AppendTo(nil)
+				d.tighten()
+				if got := d.AppendTo(nil); !bytes.Equal(got, want) {
+					t.Fatalf("%d bytes in %d changed", n, class)
+				}
+				refs := []pool.Ref{d.ref}
+				sum := deliveryOverhead + d.ref.Pinned()
+				if d.parts != nil {
+					refs, sum = d.parts.R[:5], deliveryOverhead
+					for i := range refs {
+						sum += refs[i].Pinned()
+					}
+				}
+				for i := range refs {
+					if b := refs[i].Buf; b != nil && len(b.B) > pool.Fit(len(refs[i].Data)) {
+						t.Errorf("%d bytes in %d stay in %d", len(refs[i].Data), class, len(b.B))
+					}
+				}
+				if d.Charge() != sum {
+					t.Errorf("%d bytes in %d are charged %d and take %d", n, class, d.Charge(), sum)
+				}
+				d.Release()
+			}
 		}
 	}
 }

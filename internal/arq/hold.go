@@ -39,9 +39,9 @@ func (h *holdBudget) exhausted(l *Limits) bool {
 
 // put keeps a message and returns its slot.
 func (h *holdBudget) put(d Delivery) int32 {
-	d.settle()
+	d.tighten()
 	h.messages++
-	h.bytes += d.pinned()
+	h.bytes += d.Charge()
 	if h.store == nil {
 		h.store = new(holdStore)
 	}
@@ -63,7 +63,7 @@ func (h *holdBudget) take(slot int32) Delivery {
 	d := s.slots[slot]
 	s.slots[slot] = Delivery{}
 	h.messages--
-	h.bytes -= d.pinned()
+	h.bytes -= d.Charge()
 	if h.messages > 0 {
 		s.free = append(s.free, slot)
 		return d

@@ -9,13 +9,13 @@ type Limits struct {
 	// When it is full, Send refuses. Default 4 MiB, and on a fast and long path twice the
 	// congestion window up to 20 MiB: see Engine.sendBuffer.
 	SendBuffer int
-	// ReceiveBuffer bounds the bytes of complete messages that the application has
-	// not taken. While it is full, datagrams with reliable frames are dropped
+	// ReceiveBuffer bounds the memory of complete messages that the application has
+	// not taken: the buffers that they lie in, and what it takes to know of them. While it is full, datagrams with reliable frames are dropped
 	// unacknowledged, so that the peer slows down as if the path were lossy, and
 	// unreliable frames are dropped for good. Default 4 MiB.
 	ReceiveBuffer int
-	// ReassemblyBytes bounds the memory of unfinished split messages. What would
-	// exceed it is dropped unacknowledged. Default 8 MiB.
+	// ReassemblyBytes bounds the memory of unfinished split messages, the buffers that their fragments lie in:
+	// 2 KiB for one of full size. What would exceed it is dropped unacknowledged. Default 12 MiB.
 	ReassemblyBytes int
 	// ReassemblyGroups bounds how many split messages may be unfinished at once. What
 	// would exceed it is dropped unacknowledged, too, but that messages of unreliable
@@ -26,9 +26,10 @@ type Limits struct {
 	// fragment that announces more is dropped. Default 8192.
 	MessageParts int
 	// HeldMessages and HeldBytes bound what waits for a missing ordered message,
-	// over all channels. While they are full, a datagram is dropped unacknowledged
-	// unless it holds the next message of some channel. Defaults 20480 and 20 MiB,
-	// which is more than a sender of this library can have under way: see wideInFlight.
+	// over all channels: the number, and the memory. While they are full, a datagram is dropped unacknowledged
+	// unless it holds the next message of some channel. Defaults 20480 and 28 MiB,
+	// which is more than it takes to keep what a sender of this library can have under way: see wideInFlight
+	// and sendBufferMost.
 	HeldMessages, HeldBytes int
 	// MessageFragments bounds the fragments of one message sent; Send refuses more
 	// with ErrMessageTooLarge. Bedrock servers lose longer messages after
@@ -66,11 +67,11 @@ func (l Limits) withDefaults() *Limits {
 	l.growing = l.SendBuffer <= 0
 	def(&l.SendBuffer, 4<<20)
 	def(&l.ReceiveBuffer, 4<<20)
-	def(&l.ReassemblyBytes, 8<<20)
+	def(&l.ReassemblyBytes, 12<<20)
 	def(&l.ReassemblyGroups, splitsInFlight)
 	def(&l.MessageParts, 8192)
 	def(&l.HeldMessages, 20480)
-	def(&l.HeldBytes, 20<<20)
+	def(&l.HeldBytes, 28<<20)
 	def(&l.MessageFragments, 2048)
 	def(&l.SplitsInFlight, splitsInFlight)
 	if l.ReliableInFlight < 0 {

@@ -54,6 +54,7 @@ type group struct {
 	partSize   int // largest charge of one fragment so far
 	reserved   int
 	size       int // bytes of the message so far
+	kept       int // what they take
 	progress   monotime.Time
 	links      []*pool.Refs // fragment i is links[i/RefsLen].R[i%RefsLen]; grows to the highest index
 	prev, next *group
@@ -63,7 +64,7 @@ const (
 	// groupOverhead and linkOverhead are charged for bookkeeping: per group, and
 	// per RefsLen fragments announced. Both are rounded up.
 	groupOverhead = 256
-	linkOverhead  = 48*pool.RefsLen + 16
+	linkOverhead  = 32*pool.RefsLen + 32
 	// spareGroups is how many finished groups are kept to be used again, and
 	// spareLinks the longest list of links that one may keep. Arbitrary.
 	spareGroups = 8
@@ -109,10 +110,10 @@ type reasmAsk struct {
 	need          int
 }
 
-// room reports whether a fragment with n bytes that passed precheck would fit now,
+// room reports whether a fragment that lies in ref and passed precheck would fit now,
 // besides those asked about before with the same ask. What all of one datagram's
 // fragments were given room for, add does not find full.
-func (r *reassembler) room(ask *reasmAsk, f *fragment, n int) bool {
+func (r *reassembler) room(ask *reasmAsk, f *fragment, ref pool.Ref) bool {
 	known := r.find(f.id)
 	g := known
 	switch {
@@ -124,7 +125,7 @@ func (r *reassembler) room(ask *reasmAsk, f *fragment, n int) bool {
 		fresh.count = f.count
 		g = &fresh
 	}
-	need := g.need(max(g.partSize, partCharge(n))) - g.reserved
+	need := g.need(max(g.partSize, partCharge(ref))) - g.reserved
 	bytes, groups := need, 0
 	if g.reserved == 0 {
 		groups = 1
@@ -168,8 +169,9 @@ func (r *reassembler) add(now monotime.Time, f *fragment, ref pool.Ref) (d Deliv
 		ref.Release()
 		return Delivery{}, false, reasmDuplicate
 	}
+	charge := partCharge(ref)
 	ref = settle(ref)
-	if !r.reserve(g, partCharge(len(ref.Data))) {
+	if !r.reserve(g, charge) {
 		ref.Release()
 		if g.got == 0 {
 			r.discard(g)
@@ -357,10 +359,17 @@ func (r *reassembler) touch(g *group) {
 	}
 }
 
-// partCharge is what a fragment of n bytes is charged: its length, or the smallest
-// buffer when that is more. The buffers that stay pinned are up to four times as
-// large (see settle), and 1.4 times for fragments of full size.
-func partCharge(n int) int { return max(n, pool.ClassSmall) }
+// partCharge is what a fragment is charged: the buffer that it is about to take, of which it is a quarter at least (see
+// settle), or the smallest buffer if it lies in none.
+func partCharge(ref pool.Ref) int {
+	switch n := len(ref.Data); {
+	case ref.Buf == nil:
+		return max(n, pool.ClassSmall)
+	case isLoose(ref):
+		return pool.Fit(n) + pool.Overhead
+	}
+	return ref.Pinned()
+}
 
 // need is the memory that the whole message may take if no fragment is charged more than partSize.
 func (g *group) need(partSize int) int {
@@ -385,6 +394,7 @@ func (g *group) put(i uint32, ref pool.Ref) {
 	}
 	g.links[l].R[i%pool.RefsLen] = ref
 	g.size += len(ref.Data)
+	g.kept += ref.Pinned()
 	g.got++
 }
 
@@ -393,6 +403,6 @@ func (g *group) finish() Delivery {
 	for i := range len(g.links) - 1 {
 		g.links[i].Next = g.links[i+1]
 	}
-	g.links[0].Size = g.size
+	g.links[0].Size, g.links[0].Kept = g.size, g.kept+len(g.links)*linkOverhead
 	return Delivery{Reliability: g.rel, Channel: g.channel, parts: g.links[0]}
 }

@@ -43,8 +43,9 @@ func (m *reasmTest) add(f fragment, data string) (string, reasmVerdict) {
 	m.t.Helper()
 	var ask reasmAsk
 	refused := m.r.precheck(&f)
-	room := refused || m.r.room(&ask, &f, len(data))
-	d, done, v := m.r.add(m.now, &f, received(pool.ClassRead, []byte(data)))
+	ref := received(pool.ClassRead, []byte(data))
+	room := refused || m.r.room(&ask, &f, ref)
+	d, done, v := m.r.add(m.now, &f, ref)
 	if refused != (v == reasmRefused) || room != (v != reasmFull) {
 		m.t.Fatalf("%+v: verdict %d, but precheck said %v and room %v", f, v, refused, room)
 	}
@@ -132,7 +133,7 @@ func TestMemoryFollowsWhatCameNotWhatWasAnnounced(t *testing.T) {
 func TestWhatWasLetInCanAlwaysBeCompleted(t *testing.T) {
 	// Two messages that fit one at a time only. If both began, neither could end.
 	const count, size = 100, 1000
-	m := newReasmTest(t, count*size*3/2, 64, 8192)
+	m := newReasmTest(t, count*pool.ClassRead*3/2, 64, 8192)
 	data := string(bytes.Repeat([]byte("x"), size))
 	m.want(part(1, 0, count), data, "", reasmStored)
 	m.want(part(2, 0, count), data, "", reasmFull)
@@ -232,13 +233,14 @@ func TestOneDatagramIsAskedAboutAsAWhole(t *testing.T) {
 		{part(4, 0, 1), true},
 		{part(1, 0, 2), true}, // a duplicate needs nothing
 	} {
-		if got := m.r.room(&ask, &c.f, 1); got != c.room {
+		if got := m.r.room(&ask, &c.f, pool.Ref{Data: make([]byte, 1)}); got != c.room {
 			t.Fatalf("question %d: %v", i, got)
 		}
 	}
 	ask = reasmAsk{}
 	big, bigger := part(5, 0, 2000), part(6, 0, 2000)
-	if !m.r.room(&ask, &big, 300) || m.r.room(&ask, &bigger, 300) {
+	ref := pool.Ref{Data: make([]byte, 300)}
+	if !m.r.room(&ask, &big, ref) || m.r.room(&ask, &bigger, ref) {
 		t.Fatal("room for one of these")
 	}
 }
@@ -360,8 +362,9 @@ func FuzzReassembly(f *testing.F) {
 			n := int(script[3]) * 5
 			var ask reasmAsk
 			refused := n == 0 || m.r.precheck(&f)
-			room := refused || m.r.room(&ask, &f, n)
-			d, done, v := m.r.add(m.now, &f, received(pool.ClassRead, content(f, n)))
+			ref := received([]int{pool.ClassRead, pool.ClassWide, pool.ClassBatch}[n/5%3], content(f, n))
+			room := refused || m.r.room(&ask, &f, ref)
+			d, done, v := m.r.add(m.now, &f, ref)
 			if refused != (v == reasmRefused) || room != (v != reasmFull) {
 				t.Fatalf("%+v: verdict %d, but precheck said %v and room %v", f, v, refused, room)
 			}

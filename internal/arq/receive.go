@@ -71,7 +71,7 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 	case arrival == arrivalTooFar, number-e.arrivals.next > arrivalWindow && now.Sub(e.inWindowAt) < jumpPause:
 		return VerdictTooFar
 	}
-	if v := e.inspect(frames); v != VerdictAccepted {
+	if v := e.inspect(b, frames); v != VerdictAccepted {
 		if v == VerdictRefused {
 			if arrival != arrivalNew {
 				return VerdictTooFar
@@ -179,8 +179,8 @@ func (e *Engine) missing(lo, hi int64) {
 // than reliableInFlight.
 const orderSkip = 1 << 16
 
-// inspect checks every frame of a frame set without any effect.
-func (e *Engine) inspect(frames []byte) Verdict {
+// inspect checks every frame of a frame set, which lies in b, without any effect.
+func (e *Engine) inspect(b *pool.Buffer, frames []byte) Verdict {
 	it := wire.Frames(frames)
 	var f wire.Frame
 	reliable, waits, wanted := false, false, false
@@ -207,7 +207,7 @@ func (e *Engine) inspect(frames []byte) Verdict {
 			if parts.precheck(&part) {
 				return VerdictMalformed
 			}
-			if !parts.room(&ask, &part, len(f.Payload)) {
+			if !parts.room(&ask, &part, pool.Ref{Buf: b, Data: f.Payload}) {
 				return VerdictRefused
 			}
 		}
@@ -285,7 +285,7 @@ func (e *Engine) whole(order int64, seq uint32, d Delivery) {
 		return // an application that is behind anyway gets no more
 	}
 	for i := before + 1; i < len(e.ready); i++ {
-		e.freed += e.ready[i].pinned()
+		e.freed += e.ready[i].Charge()
 	}
 	e.freed = min(e.freed, e.limits.HeldBytes)
 }

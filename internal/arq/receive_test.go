@@ -174,7 +174,7 @@ func TestWhatWaitedForOrderIsNoFaultOfTheReader(t *testing.T) {
 	unread := 0
 	var d Delivery
 	for l.e.NextDelivery(&d) {
-		unread += d.pinned()
+		unread += d.Charge()
 		d.Release()
 		l.e.SetUnread(unread)
 	}
@@ -185,7 +185,7 @@ func TestWhatWaitedForOrderIsNoFaultOfTheReader(t *testing.T) {
 		t.Errorf("%v though all but one message had waited", v)
 	}
 	for l.e.NextDelivery(&d) {
-		unread += d.pinned()
+		unread += d.Charge()
 		d.Release()
 		l.e.SetUnread(unread)
 	}

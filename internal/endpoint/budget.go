@@ -186,7 +186,7 @@ func (c *Conn) holds() int {
 		return 0
 	}
 	c.sess.Stats(&s)
-	return s.UnreadBytes + s.HeldBytes + s.ReassemblyBytes + c.sess.SendHeld()
+	return s.UnreadBytes + c.sess.Loose() + s.HeldBytes + s.ReassemblyBytes + c.sess.SendHeld()
 }
 
 // account tells the budget what was received. The reader's.

@@ -88,7 +88,7 @@ func (p *peer) check() {
 // own limit, which does not count when it comes free, what was held and comes free at once, one more
 // message, and the datagram that it came in, which may be full of short ones.
 func (w *World) unreadBound(held int) int {
-	free := orDefault(w.sc.Limits.HeldBytes, 20<<20)
+	free := orDefault(w.sc.Limits.HeldBytes, 28<<20)
 	return orDefault(w.sc.Limits.ReceiveBuffer, 4<<20) + free + held + w.sc.biggest() + 16<<10
 }
 

@@ -31,10 +31,13 @@ func Share(buf *Buffer, data []byte) Ref {
 	return Ref{Buf: buf, Data: data}
 }
 
+// Overhead is what a buffer takes beside its bytes.
+const Overhead = 48
+
 // Pinned returns how many bytes of memory the reference keeps from being used otherwise.
 func (r *Ref) Pinned() int {
 	if r.Buf != nil {
-		return len(r.Buf.B)
+		return len(r.Buf.B) + Overhead
 	}
 	return cap(r.Data)
 }

@@ -18,7 +18,9 @@ const (
 	ClassBatch    = 64 * 1024 // a received batch, or a slab
 )
 
-var classes = [...]int{ClassSmall, ClassDatagram, ClassRead, ClassWide, ClassBatch}
+// classes are these, and some between them for copies of what has to wait: it is charged by what it
+// takes, which is at most twice its length from 128 bytes on, and mostly a quarter more.
+var classes = [...]int{ClassSmall, 512, 1024, 1280, ClassDatagram, ClassRead, ClassWide, ClassBatch}
 
 var (
 	pools [len(classes)]sync.Pool
@@ -54,6 +56,16 @@ func Get(n int) *Buffer {
 	b := &Buffer{B: make([]byte, n), class: -1}
 	b.refs.Store(1)
 	return b
+}
+
+// Fit returns the length of the buffer that Get(n) returns.
+func Fit(n int) int {
+	for _, size := range classes {
+		if n <= size {
+			return size
+		}
+	}
+	return n
 }
 
 // Bytes returns B[:N].

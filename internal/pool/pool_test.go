@@ -4,13 +4,13 @@ import "testing"
 
 func TestEveryRequestGetsTheSmallestClassThatHoldsIt(t *testing.T) {
 	for _, c := range []struct{ ask, want int }{
-		{0, ClassSmall}, {256, ClassSmall}, {257, ClassDatagram}, {1464, ClassDatagram},
+		{0, ClassSmall}, {256, ClassSmall}, {257, 512}, {513, 1024}, {1025, 1280}, {1281, ClassDatagram}, {1464, ClassDatagram},
 		{1537, ClassRead}, {2049, ClassWide}, {8193, ClassBatch}, {65536, ClassBatch}, {65537, 65537},
 	} {
 		before := InUse()
 		b := Get(c.ask)
-		if len(b.B) != c.want || b.N != 0 {
-			t.Errorf("Get(%d): len %d, N %d, want %d and 0", c.ask, len(b.B), b.N, c.want)
+		if len(b.B) != c.want || b.N != 0 || Fit(c.ask) != c.want {
+			t.Errorf("Get(%d): len %d, N %d, want %d and 0; Fit %d", c.ask, len(b.B), b.N, c.want, Fit(c.ask))
 		}
 		if InUse() != before+1 {
 			t.Errorf("Get(%d) was not counted", c.ask)

@@ -7,11 +7,11 @@ import "sync"
 const RefsLen = 64
 
 // Refs is a link in a list of references, recycled because a long message would
-// otherwise cost one allocation per part. Size is for the owner's own sums.
+// otherwise cost one allocation per part. Size and Kept are for the owner's own sums.
 type Refs struct {
-	R    [RefsLen]Ref
-	Next *Refs
-	Size int
+	R          [RefsLen]Ref
+	Next       *Refs
+	Size, Kept int
 }
 
 var refs = sync.Pool{New: func() any { return new(Refs) }}
@@ -29,7 +29,7 @@ func (r *Refs) Release() {
 				r.R[i].Release()
 			}
 		}
-		r.Next, r.Size = nil, 0
+		r.Next, r.Size, r.Kept = nil, 0, 0
 		refs.Put(r)
 		r = next
 	}

@@ -7,7 +7,7 @@ func TestReleasingAListReleasesEveryPartAndComesBackEmpty(t *testing.T) {
 	b := Get(ClassRead)
 	head := GetRefs()
 	head.Next = GetRefs()
-	head.Size = 7
+	head.Size, head.Kept = 7, 8
 	for i := range head.R {
 		head.R[i] = Share(b, b.B[:100])
 	}
@@ -22,7 +22,7 @@ func TestReleasingAListReleasesEveryPartAndComesBackEmpty(t *testing.T) {
 	}
 	for range 4 {
 		r := GetRefs()
-		if r.Next != nil || r.Size != 0 {
+		if r.Next != nil || r.Size != 0 || r.Kept != 0 {
 			t.Fatal("a recycled link is still linked")
 		}
 		for i := range r.R {

@@ -18,7 +18,7 @@ const (
 	// message is dropped, and a reliable one, which can no longer be refused
 	// unacknowledged, ends the connection with ErrEarlyOverflow.
 	heldMessages = 1024
-	heldBytes    = 256 << 10
+	heldBytes    = 512 << 10
 )
 
 // collect takes what the engine has completed, in delivery order.
@@ -69,8 +69,8 @@ func (c *Conn) deliver(now monotime.Time, d *arq.Delivery) {
 
 // hold keeps a user message that came before the handshake was complete.
 func (c *Conn) hold(now monotime.Time, d *arq.Delivery) {
-	if c.inbox.len() < heldMessages && c.inbox.bytes+d.Len()+messageOverhead <= heldBytes {
-		d.Settle()
+	d.Settle()
+	if c.inbox.len() < heldMessages && c.inbox.bytes+d.Charge() <= heldBytes {
 		c.inbox.push(d)
 		return
 	}

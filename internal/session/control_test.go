@@ -77,11 +77,11 @@ func TestWhatIsHeldBeforeTheHandshakeIsBounded(t *testing.T) {
 	t.Run("reliable messages end the connection", func(t *testing.T) {
 		r := newRig(t, Config{Side: Server})
 		big := []byte("\xfe" + strings.Repeat("x", 1300))
-		for range heldBytes/len(big) - 20 {
+		for range heldBytes/pool.ClassRead - 20 {
 			r.send(protocol.Reliable, big)
 		}
 		require.Equal(t, Handshaking, r.State())
-		for range 30 {
+		for range 50 {
 			r.send(protocol.Reliable, big)
 		}
 		require.ErrorIs(t, r.closedWith(), ErrEarlyOverflow)
@@ -124,7 +124,7 @@ func TestAnApplicationThatDoesNotReadSlowsItsPeerAndIsGivenUp(t *testing.T) {
 		p.until("client hears of it", time.Second, func() bool { return p.client.closed != nil })
 		require.ErrorIs(t, p.client.closed, ErrDisconnected)
 		p.server.read()
-		require.Greater(t, len(p.server.messages), 50, "what had arrived stays readable")
+		require.Greater(t, len(p.server.messages), 25, "what had arrived stays readable")
 	})
 }
 

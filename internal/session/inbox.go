@@ -6,10 +6,6 @@ import (
 )
 
 const (
-	// messageOverhead is what an unread message counts for beyond its length: about
-	// the memory of its place in the inbox, so that a flood of one-byte messages
-	// cannot hold many times Limits.ReceiveBuffer.
-	messageOverhead = 64
 	// inboxLoose is how many bytes of receive buffers unread messages may occupy that are
 	// only a small part of them. Messages behind are copied out: an application that is so
 	// far behind must not let its peer pin far more memory than Limits.ReceiveBuffer. It
@@ -27,7 +23,7 @@ type inbox struct {
 	ring  []arq.Delivery // power of two, or nil; a run has one place
 	head  uint32         // absolute positions; masked on use
 	tail  uint32
-	bytes int   // length plus messageOverhead of all messages
+	bytes int   // what they take of Limits.ReceiveBuffer: arq.Delivery.Charge of all places
 	loose int32 // size of the buffers that they are small parts of, once for each row of messages in one
 	n     int32 // messages
 }
@@ -52,13 +48,8 @@ func (q *inbox) push(d *arq.Delivery) {
 	}
 	q.ring[q.tail&uint32(len(q.ring)-1)] = *d
 	q.tail++
-	if n := d.Run(); n > 0 {
-		q.n += int32(n)
-		q.bytes += d.RunBytes() + n*messageOverhead
-		return
-	}
-	q.n++
-	q.bytes += d.Len() + messageOverhead
+	q.n += int32(max(d.Run(), 1))
+	q.bytes += d.Charge()
 }
 
 // pushEach takes over the messages of a run one by one.
@@ -76,13 +67,13 @@ func (q *inbox) pop(d *arq.Delivery) bool {
 		return false
 	}
 	slot := &q.ring[q.head&uint32(len(q.ring)-1)]
-	b := slot.Loose()
+	b, charge := slot.Loose(), slot.Charge()
 	if slot.Run() > 0 {
 		slot.Take(d)
 	} else {
 		*d, *slot = *slot, arq.Delivery{}
 	}
-	q.gone(slot, b, d.Len())
+	q.gone(slot, b, charge)
 	return true
 }
 
@@ -101,20 +92,21 @@ func (q *inbox) read(p []byte) (n int, last, ok bool) {
 		return 0, false, false
 	}
 	n = copy(p, m)
-	b := slot.Loose()
+	b, charge := slot.Loose(), slot.Charge()
 	slot.Skip()
-	q.gone(slot, b, n)
+	q.gone(slot, b, charge)
 	return n, slot.Run() == 0, true
 }
 
-// gone notes that a message of n bytes has left a place, which is in use as long as it is a run; b is what
-// was loose there.
-func (q *inbox) gone(slot *arq.Delivery, b *pool.Buffer, n int) {
+// gone notes that a message has left a place, which is in use as long as it is a run; b is what was loose
+// there, and charge what it took.
+func (q *inbox) gone(slot *arq.Delivery, b *pool.Buffer, charge int) {
 	q.n--
-	q.bytes -= n + messageOverhead
 	if slot.Run() > 0 {
+		q.bytes -= charge - slot.Charge()
 		return
 	}
+	q.bytes -= charge
 	q.head++
 	if b != nil && b != q.looseAt(q.head) {
 		q.loose -= int32(len(b.B))

@@ -37,7 +37,7 @@ func TestInboxKeepsOrderAcrossGrowthAndWrap(t *testing.T) {
 		}
 	}
 	require.Equal(t, next-want, q.len())
-	require.Greater(t, q.bytes, q.len()*messageOverhead)
+	require.Greater(t, q.bytes, q.len()*100)
 	q.clear()
 	require.Zero(t, q.len())
 	require.Zero(t, q.bytes)
@@ -117,9 +117,9 @@ func TestMessagesOfOneDatagramAreReadInOrderWhicheverWay(t *testing.T) {
 	}
 }
 
-// An application that reads a part of what came together has made room: the clock on one that does not read
-// stops, and the peer is heard again.
-func TestReadingAPartOfADatagramMakesRoom(t *testing.T) {
+// An application that reads all of a datagram has made room, that of its buffer: the clock on one that does
+// not read stops, and the peer is heard again.
+func TestReadingADatagramMakesRoom(t *testing.T) {
 	r := connectedServer(t, Config{ARQ: arq.Config{Limits: arq.Limits{ReceiveBuffer: 3000}}})
 	for range 2 {
 		data := wire.AppendDatagramHeader(nil, wire.FrameSetID, r.number)
@@ -133,11 +133,11 @@ func TestReadingAPartOfADatagramMakesRoom(t *testing.T) {
 	}
 	require.True(t, r.timers.armed(timerStall))
 	var room [100]byte
-	for r.Unread() >= 3000 {
+	for left := 26; left > 13; left-- {
+		require.True(t, r.eng.Full(), "%d messages are left", left)
 		_, ok := r.Read(room[:])
 		require.True(t, ok)
 	}
-	require.NotZero(t, r.inbox.ring[r.inbox.head&uint32(len(r.inbox.ring)-1)].Run()%13, "in the middle of one")
 	require.False(t, r.timers.armed(timerStall))
 	require.False(t, r.eng.Full())
 }

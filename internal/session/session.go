@@ -358,6 +358,10 @@ func (c *Conn) Read(p []byte) (int, bool) {
 	return n, ok
 }
 
+// Loose returns the size of the receive buffers that unread messages are small parts of, which
+// Unread says nothing of.
+func (c *Conn) Loose() int { return int(c.inbox.loose) }
+
 // Unread returns the bytes that unread messages count for against Limits.ReceiveBuffer.
 func (c *Conn) Unread() int { return c.inbox.bytes }
 
