@@ -19,7 +19,8 @@ type Limits struct {
 	// makes a transfer faster. Default 4 MiB, and where the congestion window is larger than 2 MiB,
 	// twice that, up to 20 MiB: no more than acknowledgements have shown the path to carry.
 	SendBuffer int
-	// ReceiveBuffer bounds the bytes of messages that the application has not read.
+	// ReceiveBuffer bounds the memory of messages that the application has not read: of the buffers that they came in,
+	// 2 KiB for a lone datagram. Up to 256 KiB of buffers of which messages are only a small part come on top.
 	// While it is full, arriving reliable messages are left unacknowledged, so that the
 	// peer slows down and sends them again; unreliable ones are dropped. If it stays
 	// full for too long the connection ends with [ErrReceiveOverflow]. Default 4 MiB.
@@ -33,12 +34,13 @@ type Limits struct {
 	// Default 8192.
 	ReceiveFragments int
 	// ReassemblyBytes bounds the memory of messages of which fragments are still
-	// missing. More is left unacknowledged. Default 8 MiB.
+	// missing, of each as if it were complete: 2 KiB for a full fragment. More is left unacknowledged. Default 12 MiB.
 	ReassemblyBytes int
 	// HeldMessages and HeldBytes bound the messages of all channels that wait for an
-	// earlier ordered one. More is left unacknowledged. Below what the peer may have in
-	// flight, 18432 messages for one of this library, a lossy link may stall until the
-	// connection ends. Defaults 20480 and 20 MiB.
+	// earlier ordered one: how many, and their memory, which is up to twice their length and 144 bytes for each.
+	// More is left unacknowledged. Below what the peer may have in
+	// flight, 18432 messages and 20 MiB for one of this library, a lossy link may stall until the
+	// connection ends. Defaults 20480 and 28 MiB.
 	HeldMessages, HeldBytes int
 	// UnreliableAge is how long an unreliable message may wait for its turn to be
 	// sent before it is dropped as outdated. Default 1 second.

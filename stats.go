@@ -19,7 +19,7 @@ type ConnStats struct {
 	// SendQueueBytes is what waits to be sent for the first time.
 	SendQueueBytes int
 	// ReceiveQueueBytes and ReceiveQueueMessages are what has arrived and was not read
-	// yet. Each message counts for somewhat more bytes than it has, as in
+	// yet. Each message counts for the memory that it takes, as in
 	// Limits.ReceiveBuffer.
 	ReceiveQueueBytes, ReceiveQueueMessages int
 

@@ -36,9 +36,10 @@ const (
 	mostHalfOpen = 4096
 	// halfOpenMemory is what one of them may take.
 	halfOpenMemory = 4 << 10
-	// memorySlack is by how much the memory of a session may exceed its budget: a message of a full datagram
-	// lies in a buffer of 2 KiB and is charged for its length. memoryFree is what nobody counts.
-	memorySlack = 1.6
+	// memorySlack is by how much the memory of a session may exceed its budget: the send buffer counts bytes, whose
+	// buffers and records take a fifth more. memoryFree is what nobody counts: the receive buffers that the first
+	// unread messages lie in, and what the program itself needs for the attack.
+	memorySlack = 1.2
 	memoryFree  = 2 << 20
 	// runtimeMemory is what a process needs beside what GOMEMLIMIT counts: the program itself.
 	runtimeMemory = 16 << 20
@@ -47,7 +48,7 @@ const (
 // budget is what a session may take whose limit of this kind is full. With none it may be any of them.
 func budget(b forge.Bound) int64 {
 	// The defaults of raknet.Limits; the send buffer grows as far as acknowledgements allow.
-	const reassembly, held, unread, unacked = 8 << 20, 20 << 20, 4 << 20, 20 << 20
+	const reassembly, held, unread, unacked = 12 << 20, 28 << 20, 4 << 20, 20 << 20
 	switch b {
 	case forge.Reassembly:
 		return reassembly

@@ -49,7 +49,9 @@ func Peers() []Peer {
 		{Name: "connected pings", What: "full datagrams of connected pings", Make: Pings},
 		{Name: "split bombs", What: "first fragments of messages of 8192 fragments, as many as fit", Make: SplitBomb, Fills: Reassembly},
 		{Name: "unfinished messages", What: "full fragments of 200 messages of which one is always missing", Make: Unfinished, Fills: Reassembly},
+		{Name: "loose unfinished messages", What: "the same in fragments of 513 bytes, each in a buffer for 2048", Make: LooseUnfinished, Fills: Reassembly},
 		{Name: "held messages", What: "full ordered messages behind one that never comes", Make: HeldBack, Fills: Held},
+		{Name: "loose held messages", What: "the same of 513 bytes, each in a buffer for 2048", Make: LooseHeld, Fills: Held},
 		{Name: "small held messages", What: "ordered messages of one byte behind one that never comes, on all channels", Make: SmallHeld, Fills: Held},
 		{Name: "sequence jumps", What: "datagram numbers 4000 apart", Make: Jump},
 		{Name: "random numbers", What: "random datagram, reliable and ordering numbers", Make: RandomNumbers},
@@ -87,6 +89,11 @@ func Full(l *Link, i uint64, dst []byte) []byte {
 	return l.Message(dst, noise([]byte{0xfe, 'x'}, i, size-2))
 }
 
+// Loose is a message in a datagram that it does not fill.
+func Loose(l *Link, i uint64, dst []byte) []byte {
+	return l.Message(dst, noise([]byte{0xfe, 'x'}, i, loose-2))
+}
+
 // FullUnordered is a reliable message that fills a datagram.
 func FullUnordered(l *Link, i uint64, dst []byte) []byte {
 	f := wire.Frame{Reliability: protocol.Reliable, Reliable: l.reliable()}
@@ -118,7 +125,11 @@ func Pings(l *Link, i uint64, dst []byte) []byte {
 // manyParts is what a receiver takes for the length of a message at most.
 const manyParts = 8192
 
-// SplitBomb is a datagram of fragments, each of which begins another message of 8192.
+// bombsThatFit is how many messages of manyParts a receiver sets memory aside for.
+const bombsThatFit = 4
+
+// SplitBomb is a datagram of fragments, each of which begins another message of 8192. The first ones have one each, for
+// which there is room.
 func SplitBomb(l *Link, i uint64, dst []byte) []byte {
 	start := len(dst)
 	dst = l.header(dst)
@@ -126,20 +137,36 @@ func SplitBomb(l *Link, i uint64, dst []byte) []byte {
 	for k := uint64(0); len(dst)-start+each <= wire.DatagramHeaderSize+l.room(); k++ {
 		f := wire.Frame{Reliability: protocol.Reliable, Reliable: l.reliable(), Split: true, SplitCount: manyParts, SplitID: uint16(i*64 + k)}
 		dst = append(wire.AppendFrameHeader(dst, &f, 1), byte(k))
+		if i < bombsThatFit {
+			break
+		}
 	}
 	return dst
 }
 
-// unfinished is how many messages Unfinished has under way.
-const unfinished = 200
+// unfinished is how many messages Unfinished has under way, and unfinishedParts of how many fragments each is: all
+// of them together have room, so that no fragment is refused.
+const (
+	unfinished      = 200
+	unfinishedParts = 28
+)
+
+// loose is how long a message is that lies in the largest buffer for its size, if nothing moves it.
+const loose = 513
 
 // Unfinished is a full fragment of one of 200 messages. None of them gets its first.
 func Unfinished(l *Link, i uint64, dst []byte) []byte {
+	return l.missing(dst, i, l.room()-wire.FrameHeaderSize(protocol.Reliable, true))
+}
+
+// LooseUnfinished is a small one of them.
+func LooseUnfinished(l *Link, i uint64, dst []byte) []byte { return l.missing(dst, i, loose) }
+
+func (l *Link) missing(dst []byte, i uint64, size int) []byte {
 	f := wire.Frame{
 		Reliability: protocol.Reliable, Reliable: l.reliable(), Split: true,
-		SplitCount: manyParts, SplitID: uint16(i % unfinished), SplitIndex: uint32(1 + i/unfinished%(manyParts-1)),
+		SplitCount: unfinishedParts, SplitID: uint16(i % unfinished), SplitIndex: uint32(1 + i/unfinished%(unfinishedParts-1)),
 	}
-	size := l.room() - wire.FrameHeaderSize(protocol.Reliable, true)
 	return noise(wire.AppendFrameHeader(l.header(dst), &f, size), i, size)
 }
 
@@ -149,6 +176,14 @@ func HeldBack(l *Link, i uint64, dst []byte) []byte {
 		l.order()
 	}
 	return Full(l, i, dst)
+}
+
+// LooseHeld is a small one behind one that never comes.
+func LooseHeld(l *Link, i uint64, dst []byte) []byte {
+	if i == 0 {
+		l.order()
+	}
+	return Loose(l, i, dst)
 }
 
 // SmallHeld is a datagram of ordered messages of one byte, on all channels, behind ones that never come.

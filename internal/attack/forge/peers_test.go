@@ -2,9 +2,13 @@ package forge
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/monotime"
+	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/internal/wire"
 	"github.com/raknet-go/raknet/protocol"
 )
@@ -34,7 +38,11 @@ func TestSplitBombsBeginMessagesThatAreNeverFinished(t *testing.T) {
 	l, ids := connected(), map[uint16]bool{}
 	for i := range uint64(enough) {
 		_, all := frames(t, SplitBomb(l, i, nil))
-		require.Greater(t, len(all), 60)
+		if i < bombsThatFit {
+			require.Len(t, all, 1)
+		} else {
+			require.Greater(t, len(all), 60)
+		}
 		for _, f := range all {
 			require.True(t, f.Split)
 			require.EqualValues(t, manyParts, f.SplitCount)
@@ -46,16 +54,57 @@ func TestSplitBombsBeginMessagesThatAreNeverFinished(t *testing.T) {
 }
 
 func TestUnfinishedMessagesMissTheirFirstFragment(t *testing.T) {
-	l, ids := connected(), map[uint16]bool{}
-	for i := range uint64(10 * enough) {
-		d := Unfinished(l, i, nil)
-		_, all := frames(t, d)
-		require.Len(t, all, 1)
-		require.NotZero(t, all[0].SplitIndex)
-		require.Len(t, d, l.MTU-protocol.UDPOverhead)
-		ids[all[0].SplitID] = true
+	for _, make := range []func(*Link, uint64, []byte) []byte{Unfinished, LooseUnfinished} {
+		l, ids := connected(), map[uint16]bool{}
+		for i := range uint64(10 * enough) {
+			_, all := frames(t, make(l, i, nil))
+			require.Len(t, all, 1)
+			require.NotZero(t, all[0].SplitIndex)
+			require.Less(t, all[0].SplitIndex, all[0].SplitCount)
+			ids[all[0].SplitID] = true
+		}
+		require.Len(t, ids, unfinished)
 	}
-	require.Len(t, ids, unfinished)
+	require.Len(t, Unfinished(connected(), 0, nil), mostBytes)
+}
+
+// What is said to fill a bound of the victim's does so, or its memory would be judged by nothing.
+func TestWhatFillsABoundFillsIt(t *testing.T) {
+	for _, p := range Peers() {
+		if p.Fills == Nothing {
+			continue
+		}
+		var e arq.Engine
+		e.Init(1, &arq.Config{MTU: mtu})
+		l, now := NewLink(1), monotime.Time(1)
+		take := func(d []byte) {
+			b := pool.Get(pool.ClassRead)
+			b.N = copy(b.B, d)
+			e.Receive(now, b, b.Bytes())
+			b.Release()
+			now = now.Add(10 * time.Microsecond)
+			for a := e.Transmit(now); a != nil; a = e.Transmit(now) {
+				a.Release()
+			}
+			for m := (arq.Delivery{}); e.NextDelivery(&m); {
+				m.Release()
+			}
+		}
+		take(l.Hello(nil))
+		take(l.Incoming(nil))
+		for i := range uint64(30_000) {
+			take(p.Make(l, i, nil))
+		}
+		var s arq.Stats
+		e.Stats(&s)
+		full := float64(s.ReassemblyBytes) / (12 << 20)
+		if p.Fills == Held {
+			full = max(float64(s.HeldBytes)/(28<<20), float64(s.HeldMessages)/20480)
+		}
+		require.Greater(t, full, 0.75, p.Name)
+		require.Less(t, full, 1.01, p.Name)
+		e.Close()
+	}
 }
 
 func TestHeldMessagesWaitForOneThatNeverComes(t *testing.T) {
@@ -71,6 +120,14 @@ func TestHeldMessagesWaitForOneThatNeverComes(t *testing.T) {
 	require.False(t, orders[missing])
 	require.True(t, orders[missing+1])
 	require.Len(t, orders, enough)
+
+	l = connected()
+	missing = l.Order
+	for i := range uint64(enough) {
+		_, all := frames(t, LooseHeld(l, i, nil))
+		require.Equal(t, missing+1+uint32(i), all[0].Order)
+		require.Len(t, all[0].Payload, loose)
+	}
 
 	l = connected()
 	channels := map[uint8]bool{}

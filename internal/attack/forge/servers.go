@@ -55,6 +55,7 @@ func Servers() ([]Server, error) {
 			return p.Append(dst)
 		}},
 		{Name: "full messages, unread", What: "to an application that does not read", Stage: AtHome, Deaf: true, Fills: Unread, Make: Full},
+		{Name: "loose messages, unread", What: "the same of 513 bytes, each in a buffer for 2048", Stage: AtHome, Deaf: true, Fills: Unread, Make: Loose},
 		{Name: "full messages, read", Stage: AtHome, Make: Full},
 	}
 	for _, p := range Peers() {
