@@ -365,3 +365,27 @@ func BenchmarkOrderBehindALoss(b *testing.B) {
 		i = 0
 	}
 }
+
+// The same for messages of 1 KB, each in a buffer of its own: what waits moves to a smaller one.
+func BenchmarkBuffersBehindALoss(b *testing.B) {
+	o := newOrderTest(b, 0)
+	out := make([]Delivery, 0, 256)
+	data := make([]byte, 1000)
+	i := int64(0)
+	for b.Loop() {
+		buf := pool.Get(pool.ClassRead)
+		copy(buf.B, data)
+		d := newDelivery(0, 0, pool.Ref{Buf: buf, Data: buf.B[:len(data)]})
+		next := o.c.next
+		if i++; i < 200 {
+			out = o.c.accept(&o.hold, next+i, 0, false, d, out)
+			continue
+		}
+		out = o.c.accept(&o.hold, next, 0, false, d, out[:0])
+		for i := range out {
+			out[i].Release()
+		}
+		i = 0
+	}
+	o.c.close(&o.hold)
+}
