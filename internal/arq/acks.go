@@ -25,6 +25,8 @@ type ackQueue struct {
 	urgent  bool
 	partial bool // the last ACK left a part for the next, which has the echoes in it already
 	hold    Hold // see Engine.HoldAcks
+	beat    beat
+	kin     bool // the peer is one of this library, and grants that a beat is acknowledged late
 }
 
 const (
@@ -90,6 +92,9 @@ func (q *ackQueue) sawLoss() { q.lossy = lossyFor }
 // note adds datagram n of size bytes, which came now. An urgent one is not delayed.
 func (q *ackQueue) note(now monotime.Time, n int64, size int, urgent bool) {
 	q.ranges.add(n, n+1)
+	if q.kin {
+		q.beat.note(now)
+	}
 	if q.waiting == 0 && q.since == monotime.Never {
 		q.since = now
 	}
@@ -116,6 +121,9 @@ func (q *ackQueue) deadline() monotime.Time {
 	}
 	if q.hold == HoldByTime && q.lossy == 0 && q.waiting >= ackBytes/ackUnit {
 		return q.since.Add(timedDelay)
+	}
+	if q.beat.steady() && q.lossy == 0 {
+		return q.beat.deadline(q.since)
 	}
 	return q.since.Add(maxAckDelay)
 }
@@ -183,6 +191,7 @@ func (q *ackQueue) append(dst []byte, maxSize int) []byte {
 		return dst
 	}
 	q.since, q.waiting, q.urgent = monotime.Never, 0, false
+	q.beat.count = 0
 	return dst
 }
 

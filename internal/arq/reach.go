@@ -72,7 +72,7 @@ func (r *reach) inFlight(lossy bool) int64 {
 }
 
 // MeetKin tells the engine that the peer is one of this library.
-func (e *Engine) MeetKin() { e.reach.echoes = true }
+func (e *Engine) MeetKin() { e.reach.echoes, e.acks.kin = true, true }
 
 // reliableReach is the bound that holds: the user's, who knows the peer, or what was learned.
 func (e *Engine) reliableReach() int64 {

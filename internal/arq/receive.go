@@ -100,12 +100,15 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 			urgent = true
 		}
 	}
+	held := e.acks.pending() && e.acks.beat.steady()
 	e.acks.note(now, number, len(data), urgent)
 	if e.reliable.taken() == taken {
-		if arrival == arrivalTooOld {
+		switch {
+		case arrival == arrivalTooOld:
 			return VerdictLate
-		}
-		if reliable {
+		case reliable && held:
+			e.acks.urgent = true // the peer cannot have had the ACK that is still here
+		case reliable:
 			e.ackAgain()
 		}
 	}

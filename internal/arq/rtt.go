@@ -16,7 +16,8 @@ type rttEstimator struct {
 	min                  time.Duration // over the last minWindow
 	minAt                monotime.Time
 	ackDelay             time.Duration // a slowly falling maximum of sample - min
-	samples              int
+	samples              int32
+	beat                 beat          // of the departures, to a peer that may wait for the second
 	hint                 time.Duration // of the round trip, from before the first sample; 0: none
 }
 
@@ -82,6 +83,9 @@ func (r *rttEstimator) add(now monotime.Time, sample time.Duration) {
 func (r *rttEstimator) peerAckDelay() time.Duration {
 	if r.samples < ackDelaySamples {
 		return assumedAckDelay
+	}
+	if r.beat.steady() {
+		return max(r.ackDelay, beatDelay)
 	}
 	return max(r.ackDelay, leastAckDelay)
 }

@@ -180,6 +180,9 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	e.count(size)
 	e.pacer.spend(size)
 	e.cc.OnSent(now, size, e.inFlight)
+	if e.acks.kin {
+		e.rtt.beat.note(now)
+	}
 	e.armTimeout(now)
 	e.traceSent(now, size)
 	switch {
