@@ -16,6 +16,7 @@ type Delivery struct {
 	Channel uint8
 
 	run   uint16     // messages that lie in ref, framed; 0: it is one, and not framed. See run.go
+	whole uint16     // of a run: the bytes that it had at first
 	ref   pool.Ref   // the message, when it came in one piece
 	parts *pool.Refs // else its parts in order, none empty; parts.Size is their sum, parts.Kept what they take
 }
@@ -108,6 +109,8 @@ func (d *Delivery) Charge() int {
 		return deliveryOverhead + d.parts.Kept
 	case d.Loose() != nil:
 		return deliveryOverhead + len(d.ref.Data)
+	case d.run > 0: // whoever reads slowly, but reads, makes room with each message
+		return deliveryOverhead + d.ref.Pinned()*len(d.ref.Data)/int(d.whole)
 	}
 	return deliveryOverhead + d.ref.Pinned()
 }

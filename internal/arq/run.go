@@ -18,7 +18,7 @@ const leastRun = pool.ClassRead / 4
 
 // newRun returns the given number of messages, framed in ref, and takes ownership of ref.
 func newRun(channel uint8, ref pool.Ref, messages int) Delivery {
-	return Delivery{Reliability: protocol.ReliableOrdered, Channel: channel, ref: ref, run: uint16(messages)}
+	return Delivery{Reliability: protocol.ReliableOrdered, Channel: channel, ref: ref, run: uint16(messages), whole: uint16(len(ref.Data))}
 }
 
 // Run returns how many messages a run has; zero if d is a message of its own.

@@ -75,7 +75,7 @@ func (p *peer) check() {
 	if unread := p.sess.Unread(); unread > orDefault(w.sc.Limits.ReceiveBuffer, 4<<20) {
 		p.sess.Stats(&p.wire.stats)
 		p.held = max(p.held, p.wire.stats.HeldBytes)
-		if unread > w.unreadBound(p.held) {
+		if unread > w.unreadBound(p) {
 			w.violated("11 memory", "%s has %d bytes unread, and held back at most %d", p, unread, p.held)
 		}
 	} else if w.sc.Limits.ReceiveBuffer > 0 {
@@ -87,9 +87,9 @@ func (p *peer) check() {
 // unreadBound is the most that may be unread: the limit, what was held back for order, up to its
 // own limit, which does not count when it comes free, what was held and comes free at once, one more
 // message, and the datagram that it came in, which may be full of short ones.
-func (w *World) unreadBound(held int) int {
+func (w *World) unreadBound(p *peer) int {
 	free := orDefault(w.sc.Limits.HeldBytes, 28<<20)
-	return orDefault(w.sc.Limits.ReceiveBuffer, 4<<20) + free + held + w.sc.biggest() + 16<<10
+	return orDefault(w.sc.Limits.ReceiveBuffer, 4<<20) + free + p.held + w.sc.biggestKept(p.sess.MTU()) + 16<<10
 }
 
 func orDefault(n, d int) int {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/raknet-go/raknet/internal/arq"
+	"github.com/raknet-go/raknet/internal/pool"
 	"github.com/raknet-go/raknet/protocol"
 )
 
@@ -177,6 +178,13 @@ func (s *Scenario) biggest() int {
 		}
 	}
 	return n
+}
+
+// biggestKept is the memory that the longest message may take on its way to an application over a path of this MTU: that of the buffers that
+// its fragments lie in, and of the lists of them.
+func (s *Scenario) biggestKept(mtu int) int {
+	fragments := s.biggest()/arq.MaxFrame(mtu) + 2
+	return fragments*(pool.ClassRead+pool.Overhead) + (fragments/pool.RefsLen+1)*3000
 }
 
 // transfer is how long a workload may take on a link, generously: eight times what the

@@ -118,7 +118,7 @@ func (c *wireCheck) memory(p *peer) {
 	if bound := orDefault(l.ReassemblyBytes, 12<<20); s.ReassemblyBytes > bound {
 		w.violated("11 memory", "%s reserved %d bytes for unfinished messages", p, s.ReassemblyBytes)
 	}
-	if bound := orDefault(l.HeldBytes, 28<<20)*5/4 + biggest + 8192; s.HeldBytes > bound {
+	if bound := orDefault(l.HeldBytes, 28<<20)*5/4 + w.sc.biggestKept(p.sess.MTU()) + 8192; s.HeldBytes > bound {
 		w.violated("11 memory", "%s holds back %d bytes for order", p, s.HeldBytes)
 	}
 	if bound := orDefault(l.HeldMessages, 20480)*5/4 + 512; s.HeldMessages > bound {
