@@ -4,7 +4,7 @@ FUZZTIME ?= 20s
 BENCH   ?= .
 COUNT   ?= 1
 SEEDS   ?= 20000
-LAB_SEEDS ?= 20
+LAB_SEEDS ?= 60
 JOBS    ?= 1
 DURATION ?= 60s
 CYCLES  ?= 10000
@@ -93,7 +93,7 @@ mutants: ## put faults into the engine, one after the other, and see the simulat
 	$(GO) test -count=1 -timeout 20m -v -run 'TestMutationsAreCaught' ./internal/netsim -args -mutations
 
 .PHONY: lab
-lab: ## measure recovery and congestion control in virtual time: testdata/lab, docs/LAB.md (10 min of both cores; LAB_SEEDS=20)
+lab: ## measure recovery and congestion control in virtual time: testdata/lab, docs/LAB.md (21 min of both cores; LAB_SEEDS=60)
 	$(GO) run ./internal/lab/cmd -write . -seeds $(LAB_SEEDS)
 
 .PHONY: bench

@@ -15,7 +15,7 @@ import (
 func main() {
 	scenario := flag.String("scenario", "all", "scenarios or families to play, separated by commas")
 	controller := flag.String("controller", "all", "controllers to play them with, separated by commas")
-	seeds := flag.Int("seeds", 20, "runs of each, whose median counts")
+	seeds := flag.Int("seeds", 60, "runs of each, whose median counts")
 	each := flag.Bool("each", false, "print every run as well")
 	plot := flag.String("plot", "", "also draw each scenario with each controller into this directory")
 	write := flag.String("write", "", "play everything and write tables, document and figures below this directory, the project's root")
