@@ -14,7 +14,8 @@ import (
 // Who waits for each answer before it sends the next has a beat as well, that of the ACKs: it must be told
 // apart, or it would go slower. It breaks its beat as soon as an ACK waits for the second datagram.
 //
-// The sender looks at its own departures in the same way, and grants the time.
+// The sender looks at its own departures in the same way, and grants the time. It is more generous, since the
+// path may hide what made it lose the beat.
 type beat struct {
 	last  uint16 // when there was a datagram, but those within rideAge of another, in units of beatUnit; it wraps
 	score uint8
@@ -26,6 +27,8 @@ const (
 	// for an ACK that waits for company, on a path of no length, comes after less than the first.
 	beatLeast = 10 * time.Millisecond
 	beatMost  = 24 * time.Millisecond
+	// beatSlip is by how much the sender's gaps may be longer than those that its peer sees.
+	beatSlip = 4 * time.Millisecond
 	// beatDelay is how long an ACK waits for the second datagram. It is longer than beatMost, so that who
 	// waits for it leaves the beat.
 	beatDelay = 25 * time.Millisecond
@@ -35,23 +38,49 @@ const (
 	beatUnit = 250 * time.Microsecond
 )
 
-// note takes notice of a datagram.
-func (b *beat) note(now monotime.Time) {
+// arrived takes notice of a datagram that came.
+func (b *beat) arrived(now monotime.Time) {
+	gap := b.note(now)
+	if gap == 0 {
+		return
+	}
+	if b.count = min(b.count+1, beatSteady); gap > beatMost {
+		b.score = 0
+	} else {
+		b.weigh(gap)
+	}
+}
+
+// departed takes notice of one that left.
+func (b *beat) departed(now monotime.Time) {
+	if gap := b.note(now); gap > beatMost+beatSlip {
+		b.score /= 2
+	} else if gap > 0 {
+		b.weigh(gap)
+	}
+}
+
+// granted reports whether the peer may wait for the second of the datagrams that depart.
+func (b *beat) granted() bool { return b.score >= beatSteady/2 }
+
+// weigh scores a gap that is not too long.
+func (b *beat) weigh(gap time.Duration) {
+	if gap >= beatLeast {
+		b.score = min(b.score+1, beatSteady)
+	} else if b.score > 0 {
+		b.score-- // jitter: the one before was late
+	}
+}
+
+// note takes notice of a datagram, and returns how long after the one before it was; 0: with it.
+func (b *beat) note(now monotime.Time) time.Duration {
 	at := uint16(now / monotime.Time(beatUnit))
 	gap := time.Duration(at-b.last) * beatUnit
 	if gap < rideAge {
-		return
+		return 0
 	}
 	b.last = at
-	b.count = min(b.count+1, beatSteady)
-	switch {
-	case gap > beatMost:
-		b.score = 0
-	case gap >= beatLeast:
-		b.score = min(b.score+1, beatSteady)
-	case b.score > 0:
-		b.score-- // jitter: the one before was late
-	}
+	return gap
 }
 
 // steady reports whether there is a beat.

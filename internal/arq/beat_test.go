@@ -152,13 +152,47 @@ func TestAnAckThatIsHeldIsNotTakenForLost(t *testing.T) {
 	require.Zero(t, w.end[1].acks.lossy)
 }
 
+// The path may hide that a tick was late, and then the receiver goes on to hold ACKs while the sender is out of its beat. It grants
+// the time nevertheless: for messages that nobody sends again a timeout is the end.
+func TestALateTickIsNoLoss(t *testing.T) {
+	for _, kin := range []bool{false, true} {
+		w := newRhythm(t, kin, path{delay: 1500 * time.Microsecond})
+		say := func(d time.Duration) {
+			m := Message{Reliability: protocol.Unreliable, ReceiptID: 1, Payload: append([]byte{0xfe}, make([]byte, 300)...)}
+			require.NoError(t, w.send(0, m))
+			w.run(d)
+		}
+		for range 61 {
+			say(time.Second / 60)
+		}
+		say(24400 * time.Microsecond)
+		w.path[0].delay = 700 * time.Microsecond
+		for range 60 {
+			say(time.Second / 60)
+		}
+		require.Greater(t, len(w.receipts[0]), 118)
+		for _, r := range w.receipts[0] {
+			require.True(t, r.Acked)
+		}
+	}
+	for _, c := range []struct{ tick, jitter time.Duration }{{20, 6}, {22, 4}, {22, 6}} {
+		w := newRhythm(t, true, path{delay: 5 * time.Millisecond, jitter: time.Millisecond})
+		for range 3000 {
+			w.say()
+			w.run(c.tick*time.Millisecond + time.Duration(w.rnd.Int64N(int64(2*c.jitter*time.Millisecond))) - c.jitter*time.Millisecond)
+		}
+		sent, _ := w.stats()
+		require.Zero(t, sent.Probes, "a tick of %d ms, and %d more or less", c.tick, c.jitter)
+	}
+}
+
 func TestJitterEndsABeatAndALatePairDoesNot(t *testing.T) {
 	var b beat
 	now := monotime.Time(1 << 40)
 	beats := func(gaps ...time.Duration) bool {
 		for _, gap := range gaps {
 			now = now.Add(gap)
-			b.note(now)
+			b.arrived(now)
 		}
 		return b.steady()
 	}

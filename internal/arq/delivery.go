@@ -145,12 +145,15 @@ func (d *Delivery) settle() {
 
 const (
 	// leastInParts is the least length of a message that may stay in parts: below, the list of
-	// them is what takes the memory.
-	leastInParts = 4096
+	// them is too much of the memory.
+	leastInParts = pool.ClassWide
 	// leastPart is the least length that its parts may have in the mean: a quarter of the
 	// buffers that datagrams are received in.
 	leastPart = 512
 )
+
+// Tighten moves the message to the smallest buffers that it fits into, for holders that keep it for long.
+func (d *Delivery) Tighten() { d.tighten() }
 
 // tighten is settle for a message that waits until another was sent again: it moves to the smallest
 // buffers that it fits into. Two thirds of what waits on a lossy path would else be kept for nothing: a message

@@ -183,7 +183,7 @@ func TestSettlingBoundsWhatAMessageInPartsPins(t *testing.T) {
 	for _, c := range []struct {
 		parts, size int
 		stays       bool
-	}{{2, 1, false}, {2, 1400, false}, {3, 1400, true}, {100, 40, false}, {100, 511, false}, {100, 512, true}, {1000, 1, false}, {130, 1400, true}} {
+	}{{2, 1, false}, {2, 1400, false}, {5, 1400, false}, {6, 1400, true}, {100, 40, false}, {100, 511, false}, {100, 512, true}, {1000, 1, false}, {130, 1400, true}} {
 		var parts [][]byte
 		var want []byte
 		for range c.parts {

@@ -24,10 +24,21 @@ func TestDefaultRoomForWhatASenderBegins(t *testing.T) {
 	}
 	// What waits for order may be the whole flight of a sender whose buffer has grown, whatever the length of its
 	// messages.
-	for n := 1; n <= 1450; n++ {
-		d := newDelivery(protocol.ReliableOrdered, 0, received(pool.ClassRead, make([]byte, n)))
+	const one, header = 1440, 23
+	for n := 1; n <= 100_000; n += 1 + n/2000 {
+		var d Delivery
+		parts := [][]byte{make([]byte, n)}
+		if n <= one {
+			d = newDelivery(protocol.ReliableOrdered, 0, received(pool.ClassRead, parts[0]))
+		} else {
+			for last := n; last > one; last -= one {
+				parts[len(parts)-1] = parts[len(parts)-1][:one]
+				parts = append(parts, make([]byte, last-one))
+			}
+			d = inParts(pool.ClassRead, parts...)
+		}
 		d.tighten()
-		if need := min(wideInFlight, sendBufferMost/(n+orderedHeader)) * d.Charge(); need > l.HeldBytes {
+		if need := min(wideInFlight/len(parts), sendBufferMost/(n+header*len(parts))) * d.Charge(); need > l.HeldBytes {
 			t.Fatalf("%d bytes for what waits, the flight of a sender of messages of %d may need %d", l.HeldBytes, n, need)
 		}
 		d.Release()

@@ -100,7 +100,7 @@ func (e *Engine) receiveFrames(now monotime.Time, b *pool.Buffer, data []byte) V
 			urgent = true
 		}
 	}
-	held := e.acks.pending() && e.acks.beat.steady()
+	held := e.acks.pending() && e.acks.beat.steady() && e.acks.lossy == 0
 	e.acks.note(now, number, len(data), urgent)
 	if e.reliable.taken() == taken {
 		switch {

@@ -84,7 +84,7 @@ func (r *rttEstimator) peerAckDelay() time.Duration {
 	if r.samples < ackDelaySamples {
 		return assumedAckDelay
 	}
-	if r.beat.steady() {
+	if r.beat.granted() {
 		return max(r.ackDelay, beatDelay)
 	}
 	return max(r.ackDelay, leastAckDelay)

@@ -20,7 +20,7 @@ const (
 
 // classes are these, and some between them for copies of what has to wait: it is charged by what it
 // takes, which is at most twice its length from 128 bytes on, and mostly a quarter more.
-var classes = [...]int{ClassSmall, 512, 1024, 1280, ClassDatagram, ClassRead, ClassWide, ClassBatch}
+var classes = [...]int{ClassSmall, 512, 1024, 1280, ClassDatagram, ClassRead, 2560, 3072, 4096, 5120, 6144, ClassWide, ClassBatch}
 
 var (
 	pools [len(classes)]sync.Pool

@@ -5,7 +5,7 @@ import "testing"
 func TestEveryRequestGetsTheSmallestClassThatHoldsIt(t *testing.T) {
 	for _, c := range []struct{ ask, want int }{
 		{0, ClassSmall}, {256, ClassSmall}, {257, 512}, {513, 1024}, {1025, 1280}, {1281, ClassDatagram}, {1464, ClassDatagram},
-		{1537, ClassRead}, {2049, ClassWide}, {8193, ClassBatch}, {65536, ClassBatch}, {65537, 65537},
+		{1537, ClassRead}, {2049, 2560}, {2561, 3072}, {3073, 4096}, {4097, 5120}, {5121, 6144}, {6145, ClassWide}, {8193, ClassBatch}, {65536, ClassBatch}, {65537, 65537},
 	} {
 		before := InUse()
 		b := Get(c.ask)

@@ -69,7 +69,7 @@ func (c *Conn) deliver(now monotime.Time, d *arq.Delivery) {
 
 // hold keeps a user message that came before the handshake was complete.
 func (c *Conn) hold(now monotime.Time, d *arq.Delivery) {
-	d.Settle()
+	d.Tighten()
 	if c.inbox.len() < heldMessages && c.inbox.bytes+d.Charge() <= heldBytes {
 		c.inbox.push(d)
 		return

@@ -74,14 +74,21 @@ func TestWhatIsHeldBeforeTheHandshakeIsBounded(t *testing.T) {
 		r.send(protocol.ReliableOrdered, incoming())
 		require.Len(t, r.messages, heldMessages)
 	})
+	t.Run("half a datagram takes half a buffer", func(t *testing.T) {
+		r := newRig(t, Config{Side: Server})
+		for i := range 400 {
+			r.send(protocol.Reliable, []byte("\xfe"+strings.Repeat("x", 519)))
+			require.Equal(t, Handshaking, r.State(), "after %d", i)
+		}
+	})
 	t.Run("reliable messages end the connection", func(t *testing.T) {
 		r := newRig(t, Config{Side: Server})
 		big := []byte("\xfe" + strings.Repeat("x", 1300))
-		for range heldBytes/pool.ClassRead - 20 {
+		for range heldBytes/pool.ClassDatagram - 40 {
 			r.send(protocol.Reliable, big)
 		}
 		require.Equal(t, Handshaking, r.State())
-		for range 50 {
+		for range 60 {
 			r.send(protocol.Reliable, big)
 		}
 		require.ErrorIs(t, r.closedWith(), ErrEarlyOverflow)
