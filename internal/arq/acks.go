@@ -93,7 +93,7 @@ func (q *ackQueue) sawLoss() { q.lossy = lossyFor }
 func (q *ackQueue) note(now monotime.Time, n int64, size int, urgent bool) {
 	q.ranges.add(n, n+1)
 	if q.kin {
-		q.beat.arrived(now)
+		q.beat.note(now, 0)
 	}
 	if q.waiting == 0 && q.since == monotime.Never {
 		q.since = now

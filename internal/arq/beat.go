@@ -38,50 +38,27 @@ const (
 	beatUnit = 250 * time.Microsecond
 )
 
-// arrived takes notice of a datagram that came.
-func (b *beat) arrived(now monotime.Time) {
-	gap := b.note(now)
-	if gap == 0 {
+// note takes notice of a datagram. A gap may be longer than beatMost by slip.
+func (b *beat) note(now monotime.Time, slip time.Duration) {
+	at := uint16(now / monotime.Time(beatUnit))
+	gap := time.Duration(at-b.last) * beatUnit
+	if gap < rideAge {
 		return
 	}
-	if b.count = min(b.count+1, beatSteady); gap > beatMost {
+	b.last = at
+	b.count = min(b.count+1, beatSteady)
+	switch {
+	case gap > beatMost+slip:
 		b.score = 0
-	} else {
-		b.weigh(gap)
-	}
-}
-
-// departed takes notice of one that left.
-func (b *beat) departed(now monotime.Time) {
-	if gap := b.note(now); gap > beatMost+beatSlip {
-		b.score /= 2
-	} else if gap > 0 {
-		b.weigh(gap)
+	case gap >= beatLeast:
+		b.score = min(b.score+1, beatSteady)
+	case b.score > 0:
+		b.score-- // jitter: the one before was late
 	}
 }
 
 // granted reports whether the peer may wait for the second of the datagrams that depart.
 func (b *beat) granted() bool { return b.score >= beatSteady/2 }
-
-// weigh scores a gap that is not too long.
-func (b *beat) weigh(gap time.Duration) {
-	if gap >= beatLeast {
-		b.score = min(b.score+1, beatSteady)
-	} else if b.score > 0 {
-		b.score-- // jitter: the one before was late
-	}
-}
-
-// note takes notice of a datagram, and returns how long after the one before it was; 0: with it.
-func (b *beat) note(now monotime.Time) time.Duration {
-	at := uint16(now / monotime.Time(beatUnit))
-	gap := time.Duration(at-b.last) * beatUnit
-	if gap < rideAge {
-		return 0
-	}
-	b.last = at
-	return gap
-}
 
 // steady reports whether there is a beat.
 func (b *beat) steady() bool { return b.score == beatSteady }

@@ -181,7 +181,7 @@ func (e *Engine) depart(now monotime.Time, p *packet) *pool.Buffer {
 	e.pacer.spend(size)
 	e.cc.OnSent(now, size, e.inFlight)
 	if e.acks.kin {
-		e.rtt.beat.departed(now)
+		e.rtt.beat.note(now, beatSlip)
 	}
 	e.armTimeout(now)
 	e.traceSent(now, size)
