@@ -156,8 +156,7 @@ const (
 func (d *Delivery) Tighten() { d.tighten() }
 
 // tighten is settle for a message that waits until another was sent again: it moves to the smallest
-// buffers that it fits into. Two thirds of what waits on a lossy path would else be kept for nothing: a message
-// of 513 bytes in a buffer of 2048.
+// buffers that it fits into. One of 513 bytes would else keep 2048.
 func (d *Delivery) tighten() {
 	d.settle()
 	if d.parts == nil {
