@@ -187,10 +187,9 @@ func tight(ref pool.Ref) pool.Ref {
 }
 
 // isLoose reports whether ref is only a small part of its buffer.
-func isLoose(ref pool.Ref) bool { return ref.Buf != nil && looseIn(len(ref.Data), len(ref.Buf.B)) }
-
-// looseIn reports whether n bytes are only a small part of a buffer of the given size.
-func looseIn(n, size int) bool { return n*4 < size && size > pool.ClassSmall }
+func isLoose(ref pool.Ref) bool {
+	return ref.Buf != nil && len(ref.Data)*4 < len(ref.Buf.B) && len(ref.Buf.B) > pool.ClassSmall
+}
 
 // settle returns ref, or a copy of it if it is only a small part of its buffer.
 // Small copies are made into pooled buffers, so that a lossy path, on which much

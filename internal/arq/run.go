@@ -24,9 +24,6 @@ func newRun(channel uint8, ref pool.Ref, messages int) Delivery {
 // Run returns how many messages a run has; zero if d is a message of its own.
 func (d *Delivery) Run() int { return int(d.run) }
 
-// RunBytes returns the length of all messages of a run together.
-func (d *Delivery) RunBytes() int { return len(d.ref.Data) - int(d.run)*orderedHeader }
-
 // Peek returns the bytes of a run's first message, which are good until it is taken.
 func (d *Delivery) Peek() []byte {
 	n := orderedSize(d.ref.Data)

@@ -57,8 +57,8 @@ func TestARunIsItsMessages(t *testing.T) {
 			e.Close()
 			continue
 		}
-		if !e.NextRun(&d) || d.Run() != 7 || d.RunBytes() != 700 || d.Channel != 0 || d.Reliability != protocol.ReliableOrdered {
-			t.Fatalf("a run of %d messages, %d bytes", d.Run(), d.RunBytes())
+		if !e.NextRun(&d) || d.Run() != 7 || len(d.ref.Data) != 7*(orderedHeader+100) || d.Channel != 0 || d.Reliability != protocol.ReliableOrdered {
+			t.Fatalf("a run of %d messages, %d bytes", d.Run(), len(d.ref.Data))
 		}
 		for i, want := range messages {
 			if d.Run() == 0 && strings.HasPrefix(way, "released") {
