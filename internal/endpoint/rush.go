@@ -47,6 +47,9 @@ const (
 	// were as often over as not. Arbitrary.
 	rushLeast = 2
 	rushIdle  = 3
+	// rushCompany is how many connections a rush needs to go on. Far fewer than it needs to begin, since where
+	// clients come and go as they do in a crowd that connects, few are there at any moment.
+	rushCompany = 2
 	// rushTrust is how long users leave what they send to the reader before they see to it
 	// themselves: a handler may keep it. Some naps; arbitrary.
 	rushTrust = 2 * time.Millisecond
@@ -77,11 +80,11 @@ func (r *rush) takes(now func() monotime.Time) bool {
 
 // begins reports whether it is time for a rush.
 func (r *rush) begins(e *Endpoint) bool {
-	return r.reads >= rushReads && r.poller != nil && e.crowd()
+	return r.reads >= rushReads && r.poller != nil && e.crowd() >= manyConns
 }
 
-// crowd reports whether there are many connections, with those that are being made.
-func (e *Endpoint) crowd() bool { return e.here.Load()+e.counters.halfOpen.Load() >= manyConns }
+// crowd is how many connections there are, with those that are being made.
+func (e *Endpoint) crowd() int64 { return e.here.Load() + e.counters.halfOpen.Load() }
 
 // run reads the socket while the rush lasts.
 func (r *rush) run(e *Endpoint) {
@@ -93,7 +96,7 @@ func (r *rush) run(e *Endpoint) {
 		e.tx.flush(leadBatches) // and so would what they answered
 		r.poller.Nap(nap)
 		e.prepare()
-		if isClosed(e.done) || !e.crowd() {
+		if isClosed(e.done) || e.crowd() < rushCompany {
 			break
 		}
 		got, ok := r.poll(e)

@@ -198,6 +198,40 @@ func TestConnectionsComeAndGoInARush(t *testing.T) {
 	})
 }
 
+// Of clients that connect and close, few are there at any moment.
+func TestARushGoesOnWithFewerConnectionsThanItBeganWith(t *testing.T) {
+	for _, stay := range []int{1, rushCompany} {
+		hurried(t, 2*manyConns, func(r *rig, s *askedSocket, clients, conns []*Conn) {
+			for round := range 50 {
+				for _, c := range clients {
+					r.write(c, fmt.Sprintf("\xfe%d", round))
+					time.Sleep(20 * time.Microsecond)
+				}
+			}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for range 2000 {
+					for _, c := range clients[:stay] {
+						r.write(c, "\xfemore")
+						time.Sleep(20 * time.Microsecond)
+					}
+				}
+			}()
+			for _, c := range clients[stay:] {
+				require.NoError(t, c.Close())
+			}
+			time.Sleep(2 * oneWay)
+			for r.server.crowd() > int64(stay) {
+				time.Sleep(rushNap)
+			}
+			time.Sleep(2 * rushNap)
+			require.Equal(t, stay == rushCompany, r.server.rush.until.Load() != 0, "%d left", stay)
+			<-done
+		})
+	}
+}
+
 func TestAReaderThatIsBehindShedsWhatOneSendsTooMuch(t *testing.T) {
 	bubble(t, func(r *rig) {
 		_, flood := r.dial("10.0.0.2:5000")

@@ -12,7 +12,7 @@ import (
 // Timing.Drain), then the disconnect notification leaves and is resent until it is
 // acknowledged (up to Timing.Farewell); with that the connection is Dead. The drain comes first because a receiver
 // orders the notification only against its own channel, and what is still missing
-// on others, or in other modes, would be lost. EventClosed then says ErrClosed, or
+// on others, or in other modes, would be lost; where nothing was written it is left out. EventClosed then says ErrClosed, or
 // ErrCloseTimeout if the drain was cut short, or ErrDisconnected if the peer left
 // meanwhile: without an answer of the peer's, repeated datagrams are answered for Timing.Linger more. Before the
 // handshake is complete Close is Abort with ErrClosed. Closing twice does nothing.
@@ -48,17 +48,29 @@ func (c *Conn) Abort(now monotime.Time, cause error) {
 	c.finish(now, cause, true)
 }
 
+// said is what the peer was told.
+type said uint8
+
+const (
+	saidNothing   said = iota // by the application
+	saidSomething             // by the application
+	saidBye                   // Closing: the 0x15 is queued
+)
+
 // closeStep moves a graceful close on, as far as acknowledgements allow.
 func (c *Conn) closeStep(now monotime.Time) {
+	// Where nothing was written there is nothing to wait for: what else is under way is the connection's own, on
+	// the notification's channel and before it.
+	wait := c.said != saidNothing || c.timing.Farewell < 0
 	switch {
-	case c.state != Closing || !c.eng.Drained():
-	case c.byeSent:
+	case c.state != Closing || wait && !c.eng.Drained():
+	case c.said == saidBye:
 		c.finish(now, ErrClosed, false)
 		c.die() // the peer knows, and has nothing more to say
 	case c.timing.Farewell < 0:
 		c.finish(now, ErrClosed, true)
 	default:
-		c.byeSent = true
+		c.said = saidBye
 		c.sendControl(now, []byte{byte(protocol.IDDisconnect)}, protocol.ReliableOrdered, protocol.PriorityLow)
 		c.timers.set(timerClose, now.Add(c.timing.Farewell))
 	}
@@ -69,7 +81,7 @@ func (c *Conn) closeExpired(now monotime.Time) {
 	switch {
 	case c.state == Closed:
 		c.die()
-	case c.byeSent: // all data arrived; only the answer to the 0x15 is missing
+	case c.said == saidBye: // all data arrived; only the answer to the 0x15 is missing
 		c.finish(now, ErrClosed, true)
 	default:
 		c.finish(now, ErrCloseTimeout, true)
@@ -83,7 +95,7 @@ func (c *Conn) disconnected(now monotime.Time) {
 		c.connect(now) // it has nothing to prove any more, and what it said is to be read
 	}
 	cause := ErrDisconnected
-	if c.state == Closing && c.byeSent {
+	if c.state == Closing && c.said == saidBye {
 		cause = ErrClosed // both sides closed at once, and ours had arrived in full
 	}
 	c.finish(now, cause, false)

@@ -95,6 +95,31 @@ func TestAPeerThatLeavesDuringTheDrainCutsItShort(t *testing.T) {
 	require.ErrorIs(t, p.server.closed, ErrClosed)
 }
 
+// A client that only looked, say, need not wait for its half of the handshake to be acknowledged: the server sees it
+// open and close, in that order, whatever is lost.
+func TestWhoHasWrittenNothingSaysGoodbyeAtOnce(t *testing.T) {
+	for lost := -1; lost < 4; lost++ {
+		p := newPair(t, nil)
+		p.until("client is connected", time.Second, func() bool { return p.client.State() == Connected })
+		left := lost
+		p.path = func(from Side, n int, data []byte) fate {
+			if from == Client {
+				left--
+			}
+			return fate{drop: from == Client && left == -1 && lost >= 0}
+		}
+		p.client.close()
+		took := p.until("both sides are closed", 5*time.Second, func() bool { return p.server.closed != nil && p.client.closed != nil })
+		require.Equal(t, []string{"connected", "closed"}, p.server.log)
+		require.ErrorIs(t, p.server.closed, ErrDisconnected)
+		require.ErrorIs(t, p.client.closed, ErrClosed)
+		if lost < 0 {
+			require.LessOrEqual(t, took, 2*pathDelay, "one trip there, one back")
+		}
+		p.finish()
+	}
+}
+
 func TestAPeerThatDoesNotAcknowledgeBoundsTheDrain(t *testing.T) {
 	r := connectedServer(t, Config{})
 	r.autoAck = false

@@ -133,7 +133,7 @@ func (c *Conn) ask(now monotime.Time) {
 // servers ping before the connection request arrives.
 func (c *Conn) pinged(now monotime.Time, b []byte) {
 	var p wire.ConnectedPing
-	if p.Parse(b) != nil || c.byeSent { // who has left gives no sign of life: the peer may ask because it doubts that
+	if p.Parse(b) != nil || c.said == saidBye { // who has left gives no sign of life: the peer may ask because it doubts that
 		return
 	}
 	k := &c.keepalive

@@ -130,7 +130,7 @@ type Conn struct {
 	doubt        doubt // whether a disconnect waits to be believed
 	connectedDue bool  // EventConnected was not taken yet
 	closedDue    bool  // EventClosed was not taken yet
-	byeSent      bool  // Closing: the 0x15 is queued
+	said         said
 }
 
 // Init makes c a fresh connection at time now. A client queues its connection
@@ -244,7 +244,7 @@ func (c *Conn) Send(now monotime.Time, m *arq.Message) error {
 	if err := c.vet(m); err != nil {
 		return err
 	}
-	c.busy = now
+	c.busy, c.said = now, saidSomething
 	return c.eng.Send(now, m)
 }
 
