@@ -65,7 +65,7 @@ func (q *txFIFO) push(bufs []*pool.Buffer, to udp.Peer, local netip.Addr, probe 
 }
 
 func (q *txFIFO) grow(n int) {
-	ring := make([]outgoing, max(2*len(q.ring), 16))
+	ring := make([]outgoing, max(2*len(q.ring), 4))
 	for i := range n {
 		ring[i] = q.ring[(q.head+i)&(len(q.ring)-1)]
 	}

@@ -23,8 +23,6 @@ type batch struct {
 	r  receiver
 	w  sender
 	df dontFragment
-
-	recvBuffer, sendBuffer int
 }
 
 func newBatch(c *net.UDPConn, o Options) Socket {
@@ -35,7 +33,7 @@ func newBatch(c *net.UDPConn, o Options) Socket {
 	s := &batch{c: c, rc: rc}
 	peer, connected := remotePeer(c)
 	s.r.peer, s.r.named, s.w.named = peer, !connected, !connected
-	s.recvBuffer, s.sendBuffer = growBuffers(c)
+	growBuffers(c)
 	s.df.init(c)
 	local, _ := c.LocalAddr().(*net.UDPAddr)
 	wildcard := local != nil && local.IP.IsUnspecified() && !connected
@@ -119,7 +117,7 @@ func (s *batch) alike(out []Outbound) int {
 func (s *batch) LocalAddr() net.Addr               { return s.c.LocalAddr() }
 func (s *batch) RemotePeer() (Peer, bool)          { return s.r.peer, !s.r.named }
 func (s *batch) SetReadDeadline(t time.Time) error { return s.c.SetReadDeadline(t) }
-func (s *batch) Buffers() (recv, send int)         { return s.recvBuffer, s.sendBuffer }
+func (s *batch) Buffers() (recv, send int)         { return bufferSizes(s.rc) }
 func (s *batch) Overflows() uint64                 { return s.r.overflows.Load() }
 
 func (s *batch) Close() error {

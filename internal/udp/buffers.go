@@ -12,25 +12,36 @@ const wantBuffer = 7 << 20
 // minBuffer is where the attempts end on systems that refuse a size instead of cutting it.
 const minBuffer = 128 << 10
 
-// growBuffers raises the socket buffers of c as far as the system lets it, never lowers
-// them, and returns what they are then, zero where c cannot tell.
-func growBuffers(c any) (recv, send int) {
-	sc, ok := c.(syscall.Conn)
-	if !ok {
-		return 0, 0
+// growBuffers raises the socket buffers of c as far as the system lets it, and never lowers
+// them. Where c cannot tell what they are it does nothing.
+func growBuffers(c any) {
+	rc := rawConn(c)
+	if rc == nil {
+		return
 	}
-	rc, err := sc.SyscallConn()
-	if err != nil {
-		return 0, 0
-	}
-	recv, send = bufferSizes(rc)
-	if b, ok := c.(interface{ SetReadBuffer(bytes int) error }); ok && recv < wantBuffer && !forceReceiveBuffer(rc, wantBuffer) {
+	var recv, send int
+	forced := false
+	// A socket that is closed meanwhile has none. One call for all: who dials often makes many sockets.
+	_ = rc.Control(func(fd uintptr) {
+		recv, send = readBuffer(fd, optReceiveBuffer), readBuffer(fd, optSendBuffer)
+		forced = recv < wantBuffer && forceReceiveBuffer(fd, wantBuffer)
+	})
+	if b, ok := c.(interface{ SetReadBuffer(bytes int) error }); ok && !forced {
 		grow(recv, b.SetReadBuffer)
 	}
 	if b, ok := c.(interface{ SetWriteBuffer(bytes int) error }); ok {
 		grow(send, b.SetWriteBuffer)
 	}
-	return bufferSizes(rc)
+}
+
+// rawConn returns the socket below c, or nil if c does not show it.
+func rawConn(c any) syscall.RawConn {
+	if sc, ok := c.(syscall.Conn); ok {
+		if rc, err := sc.SyscallConn(); err == nil {
+			return rc
+		}
+	}
+	return nil
 }
 
 // grow asks for wantBuffer, then for less and less, and stops at what there is already.
@@ -42,13 +53,13 @@ func grow(present int, set func(bytes int) error) {
 	}
 }
 
-// bufferSizes reads both sizes.
+// bufferSizes reads both sizes; zero without a socket.
 func bufferSizes(rc syscall.RawConn) (recv, send int) {
-	// A socket that is closed meanwhile has none.
-	_ = rc.Control(func(fd uintptr) {
-		recv = readBuffer(fd, optReceiveBuffer)
-		send = readBuffer(fd, optSendBuffer)
-	})
+	if rc != nil {
+		_ = rc.Control(func(fd uintptr) {
+			recv, send = readBuffer(fd, optReceiveBuffer), readBuffer(fd, optSendBuffer)
+		})
+	}
 	return recv, send
 }
 

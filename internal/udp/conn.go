@@ -9,14 +9,13 @@ import (
 // conn is a Socket on any net.Conn that keeps the borders of what is written: what an
 // upstream dialer gave us.
 type conn struct {
-	c          net.Conn
-	peer       Peer
-	recv, send int
+	c    net.Conn
+	peer Peer
 }
 
 func newConn(c net.Conn) *conn {
 	s := &conn{c: c, peer: PeerOf(c.RemoteAddr())}
-	s.recv, s.send = growBuffers(c)
+	growBuffers(c)
 	return s
 }
 
@@ -55,5 +54,5 @@ func (s *conn) LocalAddr() net.Addr               { return s.c.LocalAddr() }
 func (s *conn) RemotePeer() (Peer, bool)          { return s.peer, true }
 func (s *conn) SetReadDeadline(t time.Time) error { return s.c.SetReadDeadline(t) }
 func (s *conn) Close() error                      { return s.c.Close() }
-func (s *conn) Buffers() (recv, send int)         { return s.recv, s.send }
+func (s *conn) Buffers() (recv, send int)         { return bufferSizes(rawConn(s.c)) }
 func (s *conn) Overflows() uint64                 { return 0 }

@@ -27,11 +27,23 @@ type vector struct {
 	names   []unix.RawSockaddrInet6 // large enough for IPv4 addresses too
 	iovs    []unix.Iovec
 	ctrl    [][controlSize / 8]uint64 // of words for the alignment that the kernel wants
+	few     few                       // what the others are of at first
+}
+
+// few is room for as many messages as a socket with one peer, or none yet, needs.
+type few struct {
+	hdrs  [2]mmsghdr
+	names [2]unix.RawSockaddrInet6
+	iovs  [4]unix.Iovec
+	ctrl  [2][controlSize / 8]uint64
 }
 
 // grow makes room for n messages with so many pieces of data in all. What a message pointed to
 // before is to be set anew.
 func (v *vector) grow(n, pieces int) {
+	if v.hdrs == nil {
+		v.hdrs, v.names, v.iovs, v.ctrl = v.few.hdrs[:], v.few.names[:], v.few.iovs[:], v.few.ctrl[:]
+	}
 	if pieces > len(v.iovs) {
 		v.iovs = make([]unix.Iovec, max(pieces, 2*len(v.iovs)))
 	}

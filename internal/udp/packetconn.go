@@ -8,14 +8,12 @@ import (
 
 // packetConn is a Socket on any net.PacketConn: a tunnel, a proxy, a simulation.
 type packetConn struct {
-	pc         net.PacketConn
-	recv, send int
+	pc net.PacketConn
 }
 
 func newPacketConn(pc net.PacketConn) *packetConn {
-	s := &packetConn{pc: pc}
-	s.recv, s.send = growBuffers(pc)
-	return s
+	growBuffers(pc)
+	return &packetConn{pc: pc}
 }
 
 func (s *packetConn) ReadBatch(in []Inbound) (int, error) {
@@ -62,5 +60,5 @@ func (s *packetConn) LocalAddr() net.Addr               { return s.pc.LocalAddr(
 func (s *packetConn) RemotePeer() (Peer, bool)          { return Peer{}, false }
 func (s *packetConn) SetReadDeadline(t time.Time) error { return s.pc.SetReadDeadline(t) }
 func (s *packetConn) Close() error                      { return s.pc.Close() }
-func (s *packetConn) Buffers() (recv, send int)         { return s.recv, s.send }
+func (s *packetConn) Buffers() (recv, send int)         { return bufferSizes(rawConn(s.pc)) }
 func (s *packetConn) Overflows() uint64                 { return 0 }

@@ -9,18 +9,17 @@ import (
 // single is a Socket on a *net.UDPConn that makes one system call per datagram: what
 // works everywhere.
 type single struct {
-	c          *net.UDPConn
-	peer       Peer
-	connected  bool
-	v4         bool // an IPv4 socket: cannot reach IPv6
-	df         dontFragment
-	recv, send int
+	c         *net.UDPConn
+	peer      Peer
+	connected bool
+	v4        bool // an IPv4 socket: cannot reach IPv6
+	df        dontFragment
 }
 
 func newSingle(c *net.UDPConn) *single {
 	s := &single{c: c, v4: isIPv4Only(c)}
 	s.peer, s.connected = remotePeer(c)
-	s.recv, s.send = growBuffers(c)
+	growBuffers(c)
 	s.df.init(c)
 	return s
 }
@@ -100,5 +99,5 @@ func (s *single) LocalAddr() net.Addr               { return s.c.LocalAddr() }
 func (s *single) RemotePeer() (Peer, bool)          { return s.peer, s.connected }
 func (s *single) SetReadDeadline(t time.Time) error { return s.c.SetReadDeadline(t) }
 func (s *single) Close() error                      { return s.c.Close() }
-func (s *single) Buffers() (recv, send int)         { return s.recv, s.send }
+func (s *single) Buffers() (recv, send int)         { return bufferSizes(rawConn(s.c)) }
 func (s *single) Overflows() uint64                 { return 0 }

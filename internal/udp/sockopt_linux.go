@@ -1,10 +1,6 @@
 package udp
 
-import (
-	"syscall"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // bufferUnit is by how much the system overstates buffer sizes: Linux doubles what it is
 // asked for, to make room for its bookkeeping, and says so.
@@ -20,9 +16,6 @@ var dfOptions = []dfOption{
 
 // forceReceiveBuffer goes beyond the administrator's limit, which only root may, and reports
 // whether it could.
-func forceReceiveBuffer(rc syscall.RawConn, size int) (ok bool) {
-	_ = rc.Control(func(fd uintptr) {
-		ok = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, size) == nil
-	})
-	return ok
+func forceReceiveBuffer(fd uintptr, size int) bool {
+	return unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, size) == nil
 }

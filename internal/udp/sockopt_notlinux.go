@@ -2,10 +2,8 @@
 
 package udp
 
-import "syscall"
-
 // bufferUnit is by how much the system overstates buffer sizes: not at all.
 const bufferUnit = 1
 
 // forceReceiveBuffer has nothing to offer here.
-func forceReceiveBuffer(syscall.RawConn, int) bool { return false }
+func forceReceiveBuffer(uintptr, int) bool { return false }
