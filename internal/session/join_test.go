@@ -43,3 +43,18 @@ func TestNothingJoinsThatSendRefuses(t *testing.T) {
 	require.Equal(t, Closing, r.State())
 	require.False(t, r.Join(user, 0, protocol.PriorityHigh))
 }
+
+// A message may join one of the connection's own. It has been written all the same, and Close waits for it.
+func TestWhatJoinedCountsAsWritten(t *testing.T) {
+	for _, joins := range []bool{false, true} {
+		r := connectedServer(t, Config{})
+		r.autoAck = false
+		r.sendControl(r.now, []byte{byte(protocol.IDDetectLostConnections)}, protocol.ReliableOrdered, protocol.PriorityHigh)
+		if joins {
+			require.True(t, r.Join([]byte("\xfeuser"), 0, protocol.PriorityHigh))
+		}
+		r.Close(r.now)
+		r.settle()
+		require.Equal(t, joins, r.count(protocol.IDDisconnect) == 0)
+	}
+}
