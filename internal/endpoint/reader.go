@@ -78,6 +78,9 @@ func (e *Endpoint) interrupt() { e.sock.SetReadDeadline(time.Unix(1, 0)) }
 // endpoint has ended.
 func (e *Endpoint) readOnce() bool {
 	r := &e.reader
+	if p := e.rush.poller; p != nil {
+		p.Alone(e.alone())
+	}
 	n, err := e.debt.read(e)
 	if err != nil {
 		return e.readFailed(err)

@@ -270,3 +270,13 @@ func TestAnswersToStrangersAreDroppedWhenTheSocketIsBlocked(t *testing.T) {
 		in[0].Buf.Release()
 	})
 }
+
+// The socket knows whether its reader waits for one peer, who may be waiting for each answer, or for several.
+func TestTheSocketIsToldWhetherThereIsOnePeer(t *testing.T) {
+	hurried(t, 1, func(r *rig, s *askedSocket, _, _ []*Conn) {
+		require.True(t, s.alone.Load())
+		r.dial("10.0.2.1:5000")
+		time.Sleep(time.Second)
+		require.False(t, s.alone.Load())
+	})
+}

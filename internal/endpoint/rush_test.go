@@ -25,6 +25,7 @@ type askedSocket struct {
 	naps     atomic.Int64
 	wakeful  atomic.Bool
 	glances  atomic.Int64
+	alone    atomic.Bool
 }
 
 func (s *askedSocket) ReadBatch(in []udp.Inbound) (int, error) {
@@ -61,6 +62,7 @@ func (s *askedSocket) Glance(in []udp.Inbound, d time.Duration) (int, error) {
 
 func (s *askedSocket) More() bool          { return s.more }
 func (s *askedSocket) Wakeful() bool       { return s.wakeful.Load() }
+func (s *askedSocket) Alone(only bool)     { s.alone.Store(only) }
 func (s *askedSocket) Silence(on bool)     { s.silenced.Store(on) }
 func (s *askedSocket) Nap(d time.Duration) { s.naps.Add(1); time.Sleep(d) }
 

@@ -99,6 +99,7 @@ func (s *batch) write(out []Outbound) (int, error) {
 		return 0, ErrAddress
 	}
 	s.df.set(out[0].Probe)
+	s.r.watch.sent(n, max(len(out[0].Data), len(out[n-1].Data)))
 	return s.w.write(s.rc, out[:n])
 }
 

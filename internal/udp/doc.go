@@ -16,7 +16,7 @@
 //
 // A batch socket that Listen opened, and the first some hundred of those that Dial did, are out of the hands
 // of Go's poller, which has sockets tell more than anybody wants to know (see quiet). While datagrams come one soon after the other its
-// reader waits for them in the system (see vigil).
+// reader waits for them in the system (see vigil), or, in a quick exchange with one peer, looks again and again (see watch).
 //
 // # Segments
 //

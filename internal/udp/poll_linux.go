@@ -17,6 +17,9 @@ func (s *batch) More() bool { return s.r.filled }
 // Wakeful implements Poller.
 func (s *batch) Wakeful() bool { return s.r.vigil.on.Load() }
 
+// Alone implements Poller.
+func (s *batch) Alone(only bool) { s.r.watch.alone = only }
+
 // Glance implements Poller.
 func (s *batch) Glance(in []Inbound, d time.Duration) (int, error) {
 	s.r.glance = d

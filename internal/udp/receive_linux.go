@@ -34,6 +34,7 @@ type receiver struct {
 	vector
 	zones
 	vigil  vigil
+	watch  watch
 	joined bool          // a message may be several datagrams
 	named  bool          // not connected: the kernel says who sent it
 	peer   Peer          // who did, if connected
@@ -55,7 +56,7 @@ type receiver struct {
 
 func (r *receiver) init() {
 	r.places, r.most = placesMin, maxBatch
-	r.sys = batchCall
+	r.sys, r.watch.call = batchCall, lookCall
 	r.call, r.ask = r.receive, r.tryReceive
 }
 
@@ -73,7 +74,12 @@ func (r *receiver) receive(fd uintptr) bool {
 			r.n, r.errno = 0, 0
 			return true
 		}
-		waits = r.glance == 0 && r.vigil.waits(fd)
+		if waits = r.glance == 0; waits {
+			if r.watch.begins() && r.look(fd) {
+				return true
+			}
+			waits = r.vigil.waits(fd)
+		}
 	}
 	filled := r.filled
 	r.take(fd, waits)
@@ -83,8 +89,8 @@ func (r *receiver) receive(fd uintptr) bool {
 		r.vigil.end()
 		r.take(fd, false)
 	}
-	if waits && r.n > 0 && r.hdrs[0].n == 0 && r.vigil.q.isClosed() {
-		r.n = 0 // what a wait that Close ended looks like
+	if waits && r.shut() {
+		r.n = 0
 	}
 	if r.n == 0 && r.errno == 0 {
 		if r.glance != 0 {
@@ -99,7 +105,31 @@ func (r *receiver) receive(fd uintptr) bool {
 		r.vigil.parks()
 		return false
 	}
-	r.vigil.came(r.n)
+	r.came()
+	return true
+}
+
+// came takes down what a call brought.
+func (r *receiver) came() {
+	if r.vigil.came(r.n) && r.n > 0 {
+		r.watch.ended(r.n, int(r.hdrs[0].n))
+	}
+}
+
+// shut reports whether what was read is what a wait that Close ended looks like: a datagram of no length.
+func (r *receiver) shut() bool { return r.n > 0 && r.hdrs[0].n == 0 && r.vigil.q.isClosed() }
+
+// look watches for a datagram, and reports whether there is one, or an error.
+func (r *receiver) look(fd uintptr) bool {
+	r.vigil.since = time.Now()
+	r.offer(1)
+	r.n, r.errno = r.watch.look(fd, &r.hdrs[0])
+	r.drop(len(r.iovs))
+	if r.n == 0 && r.errno == 0 || r.shut() {
+		return false
+	}
+	r.filled = false
+	r.came()
 	return true
 }
 

@@ -34,12 +34,12 @@ type vigil struct {
 
 const (
 	// vigilTime is how long a wait may be for the vigil to go on. Arbitrary.
-	vigilTime = 300 * time.Microsecond
+	vigilTime = time.Millisecond
 	// vigilWait is how long a call that waits takes at least, and one that need not at most. Arbitrary.
 	vigilWait = 3 * time.Microsecond
 	// vigilAfter waits in the poller that each took less than vigilQuick begin a vigil. Both arbitrary.
 	vigilAfter = 8
-	vigilQuick = 100 * time.Microsecond
+	vigilQuick = 400 * time.Microsecond
 	// Where the kernel does not join datagrams a transfer wakes its reader for each few of them, and each
 	// time draws an ACK. So after heavyAfter reads of heavyBytes or more the reader naps, heavyNap and the
 	// 60 us by which the system is late, before it waits: fewer wake-ups and ACKs are worth
@@ -112,31 +112,32 @@ func (v *vigil) parks() {
 }
 
 // came notes that so many messages were read, and begins a vigil if it is time for one, or ends that of a
-// reader who has waited long.
-func (v *vigil) came(messages int) {
+// reader who has waited long. It reports whether the wait was part of a vigil.
+func (v *vigil) came(messages int) (kept bool) {
 	if v.since.IsZero() {
-		return
+		return false
 	}
 	took := time.Since(v.since)
 	v.since = time.Time{}
 	if v.on.Load() {
 		v.judge(messages, took)
-		return
+		return true
 	}
 	if v.quick++; took > vigilQuick {
 		v.quick = 0
 	}
 	if v.quick < vigilAfter {
-		return
+		return false
 	}
 	v.quick = 0
 	if vigils.Add(1) > int32(runtime.GOMAXPROCS(0)/2) {
 		vigils.Add(-1)
-		return
+		return false
 	}
 	v.lone = false
 	v.on.Store(true)
 	v.q.silence(true)
+	return false
 }
 
 // judge draws conclusions from a wait in the system.
