@@ -99,7 +99,9 @@ func (c *Conn) accepted(now monotime.Time, b []byte) {
 	if c.state == Handshaking {
 		c.meetKin(p.Kin)
 		c.connect(now)
-		c.ping(now)
+		if !c.relaxed() { // kin have measured the round trip, and a pong and its ACK are a seventh of the datagrams of a connect
+			c.ping(now)
+		}
 	}
 }
 

@@ -82,7 +82,7 @@ func TestPongsOfTimesThatWereNeverSentSayNothing(t *testing.T) {
 }
 
 func TestAPongMeasuresTheRoundTripOnce(t *testing.T) {
-	p := connectedPair(t, nil)
+	p := connectedPair(t, func(client, server *Config) { client.Timing.Ping = defaultPing }) // chosen, so that kin, too, are pinged
 	p.run(time.Second)
 	var s Stats
 	p.client.Stats(&s)

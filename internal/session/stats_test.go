@@ -11,7 +11,7 @@ import (
 )
 
 func TestStatsCountWhatHappened(t *testing.T) {
-	p := connectedPair(t, nil)
+	p := connectedPair(t, func(client, server *Config) { client.Timing.Ping = defaultPing })
 	p.server.deaf = true
 	p.client.say(parcel(1, 100), protocol.ReliableOrdered, 0)
 	p.client.say(parcel(2, 5000), protocol.ReliableOrdered, 0)
