@@ -26,6 +26,7 @@ type reader struct {
 	auditAt   monotime.Time  // when it is told, however few they are
 	behind    monotime.Time  // since when the socket has more than was read; Never: it has not
 	costly    bool           // a batch since then took long for what it was
+	familiar  bool           // the last batch was all of one connection that is complete
 	stale     bool           // the socket's read deadline may be set
 	failures  int            // errors in a row
 	unknown   int            // of them, those that are not known to be transient
@@ -79,7 +80,8 @@ func (e *Endpoint) interrupt() { e.sock.SetReadDeadline(time.Unix(1, 0)) }
 func (e *Endpoint) readOnce() bool {
 	r := &e.reader
 	if p := e.rush.poller; p != nil {
-		p.Alone(e.alone())
+		// Of the group's members each may have one connection: one of them may keep a processor busy for it.
+		p.Alone(r.familiar && e.alone() && e.live.Load() == 1)
 	}
 	n, err := e.debt.read(e)
 	if err != nil {
@@ -157,7 +159,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	blocking, proxied := e.blocks.any(), !e.proxies.Empty()
 	late := r.overrun(now)
 	overrun := late && e.here.Load() > 1 // else there is nobody to wait
-	var datagrams, bytes, runLength, halfOpen int
+	var datagrams, bytes, runLength, halfOpen, familiar int
 	var held, solo *Conn
 	for i := range in {
 		m := &in[i]
@@ -226,6 +228,9 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 				}
 			}
 			c.answered = true
+			if c.opened {
+				familiar++
+			}
 			c.sess.Receive(now, m.Buf, data)
 		}
 	}
@@ -239,6 +244,7 @@ func (e *Endpoint) process(now monotime.Time, in []udp.Inbound) {
 	if len(r.dirty) > 0 {
 		first = r.dirty[0]
 	}
+	r.familiar = all && familiar == datagrams
 	for i, c := range r.dirty {
 		c.dirty = false
 		if c.turn(now, e.stepBudget, false, e.cfg.Solo) {

@@ -271,12 +271,25 @@ func TestAnswersToStrangersAreDroppedWhenTheSocketIsBlocked(t *testing.T) {
 	})
 }
 
-// The socket knows whether its reader waits for one peer, who may be waiting for each answer, or for several.
+// The socket knows whether its reader waits for one peer, who may be waiting for each answer, or for others as well.
 func TestTheSocketIsToldWhetherThereIsOnePeer(t *testing.T) {
-	hurried(t, 1, func(r *rig, s *askedSocket, _, _ []*Conn) {
+	hurried(t, 1, func(r *rig, s *askedSocket, clients, _ []*Conn) {
+		tick := func() { time.Sleep(100 * time.Millisecond); synctest.Wait() }
+		r.write(clients[0], "\xfe")
+		tick()
 		require.True(t, s.alone.Load())
+		t.Log("# what strangers say is nothing to keep a processor busy for")
+		_, err := r.socket("10.0.2.9:5000").WriteBatch([]udp.Outbound{{Data: []byte{0x01}, To: r.at}})
+		require.NoError(t, err)
+		tick()
+		require.False(t, s.alone.Load())
+		r.write(clients[0], "\xfe")
+		tick()
+		require.True(t, s.alone.Load())
+		t.Log("# and with two there is always somebody else to wait for")
 		r.dial("10.0.2.1:5000")
-		time.Sleep(time.Second)
+		r.write(clients[0], "\xfe")
+		tick()
 		require.False(t, s.alone.Load())
 	})
 }

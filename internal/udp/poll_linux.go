@@ -18,7 +18,12 @@ func (s *batch) More() bool { return s.r.filled }
 func (s *batch) Wakeful() bool { return s.r.vigil.on.Load() }
 
 // Alone implements Poller.
-func (s *batch) Alone(only bool) { s.r.watch.alone = only }
+func (s *batch) Alone(only bool) {
+	w := &s.r.watch
+	if w.alone = only; !only {
+		w.row = 0
+	}
+}
 
 // Glance implements Poller.
 func (s *batch) Glance(in []Inbound, d time.Duration) (int, error) {

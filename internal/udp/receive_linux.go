@@ -56,7 +56,8 @@ type receiver struct {
 
 func (r *receiver) init() {
 	r.places, r.most = placesMin, maxBatch
-	r.sys, r.watch.call = batchCall, lookCall
+	r.sys = batchCall
+	r.watch.init()
 	r.call, r.ask = r.receive, r.tryReceive
 }
 
@@ -64,7 +65,9 @@ func (r *receiver) init() {
 // calls it again when there is.
 func (r *receiver) receive(fd uintptr) bool {
 	waits := false
-	if r.vigil.on.Load() && !r.filled {
+	if !r.vigil.on.Load() {
+		r.watch.row = 0
+	} else if !r.filled {
 		if r.vigil.naps() {
 			if r.tryReceive(fd); r.n > 0 || r.errno != 0 {
 				return true
@@ -75,7 +78,7 @@ func (r *receiver) receive(fd uintptr) bool {
 			return true
 		}
 		if waits = r.glance == 0; waits {
-			if r.watch.begins() && r.look(fd) {
+			if r.watch.begins() && (r.watch.atOnce && r.takeMore(fd) || r.look(fd)) {
 				return true
 			}
 			waits = r.vigil.waits(fd)
@@ -126,10 +129,23 @@ func (r *receiver) look(fd uintptr) bool {
 	r.n, r.errno = r.watch.look(fd, &r.hdrs[0])
 	r.drop(len(r.iovs))
 	if r.n == 0 && r.errno == 0 || r.shut() {
+		r.vigil.since = time.Time{}
 		return false
 	}
 	r.filled = false
 	r.came()
+	return true
+}
+
+// takeMore is for a watch that found its datagram at once: there may be several, of which a look takes one.
+func (r *receiver) takeMore(fd uintptr) bool {
+	r.watch.atOnce = false
+	if r.tryReceive(fd); r.n == 0 && r.errno == 0 {
+		return false
+	}
+	if r.n > 0 {
+		r.watch.ended(r.n, int(r.hdrs[0].n))
+	}
 	return true
 }
 

@@ -121,7 +121,7 @@ type Poller interface {
 	// Wakeful reports whether a wait is a system call and no more, as it is while datagrams
 	// come one soon after the other. It is the reader's.
 	Wakeful() bool
-	// Alone tells whether there is a single peer, so that ReadBatch may keep a processor busy for
+	// Alone tells whether there is a single peer, whom one knows, so that ReadBatch may keep a processor busy for
 	// some exchanges of datagrams in the hope of the answer. It is the reader's.
 	Alone(only bool)
 	// Nap returns after a time of less than a millisecond, which passes exactly but for some

@@ -1,6 +1,8 @@
 package udp
 
 import (
+	"math"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -15,18 +17,27 @@ import (
 // and back took 38 us by the median of runs, and of its ninety-ninth percentiles 400 to 900; with it 20 and 130.
 //
 // It is for a reader with a single peer (Poller.Alone) who asks or answers, one datagram each time. Others have
-// something to do besides, or do better to take much at once. Its thread keeps a processor's place from other
-// goroutines for as long as it looks; there are never more of them than vigils.
+// something to do besides, or do better to take much at once. So one peer can keep one processor busy, while there is no
+// other. Its thread keeps a processor's place from other goroutines for as long as it looks, and offers it to them every
+// watchGive; there are never more of them than vigils.
 type watch struct {
-	alone bool         // there is a single peer; the reader's
-	asked atomic.Int32 // what was sent since the last wait began: nothing, askedLittle or askedMuch
-	asks  int32        // what that was when this wait began
-	row   int8         // waits for one datagram each, after little was sent, less twice the others
-	doubt int8         // grows with looks in vain and with those that others had the processor during
-	skip  int16        // waits that are not to be watched
+	alone  bool         // there is a single peer; the reader's
+	asked  atomic.Int32 // what was sent since the last wait began: nothing, askedLittle or askedMuch
+	asks   int32        // what that was when this wait began
+	row    int8         // waits for one datagram each, after little was sent, less twice the others
+	doubt  int8         // grows with looks in vain and with those that others had the processor during
+	skip   int16        // waits that are not to be watched
+	atOnce bool         // the last look found something at once
+	gave   time.Time    // when goroutines were last offered the processor
 
-	call func(fd uintptr, h *mmsghdr) (int, syscall.Errno) // lookCall; tests put something else in its place
+	// lookCall and what else a look needs; tests put something else in their place.
+	call  func(fd uintptr, h *mmsghdr) (int, syscall.Errno)
+	now   func() time.Time
+	yield func()
+	give  func()
 }
+
+func (w *watch) init() { w.call, w.now, w.yield, w.give = lookCall, time.Now, yield, runtime.Gosched }
 
 const (
 	askedLittle = 1 + iota // a datagram and an ACK at most, and less than a transfer has in each
@@ -44,8 +55,12 @@ const (
 	watchAfter = 8
 	watchRow   = 16
 	// watchLap is what is too long for one look: somebody else had the processor, and would not have had it if the
-	// datagram had woken the reader. Arbitrary.
+	// datagram had woken the reader. The next lapSkip waits are not watched then. Both arbitrary.
 	watchLap = 500 * time.Microsecond
+	lapSkip  = 32
+	// watchGive is how long goroutines wait at most for what a watch keeps from them. Much less would wake
+	// a thread to look for them, mostly in vain, as often as there are exchanges. Arbitrary.
+	watchGive = 2 * time.Millisecond
 	// When one look in five is in vain, or one in twenty took too long, the next watchSkip waits are not watched: on a
 	// path that is not that short, or on a machine that has other work. All arbitrary.
 	vainDoubt  = 4
@@ -68,7 +83,7 @@ func (w *watch) sent(datagrams, bytes int) {
 // begins notes that a wait begins, and reports whether it is worth looking.
 func (w *watch) begins() bool {
 	if w.asks = w.asked.Load(); w.asks != 0 {
-		w.asked.Store(0)
+		w.asks = w.asked.Swap(0)
 	}
 	if w.skip > 0 {
 		w.skip--
@@ -91,32 +106,41 @@ func (w *watch) ended(messages, bytes int) {
 
 // look waits for one datagram into h in that way. Without one and without an error it was in vain.
 func (w *watch) look(fd uintptr, h *mmsghdr) (n int, errno syscall.Errno) {
-	began := time.Now()
-	for last := began; ; {
+	began := w.now()
+	last := began
+	if began.Sub(w.gave) > watchGive {
+		w.gave = began
+		w.give()
+	}
+	for first := true; ; first = false {
 		n, errno = w.call(fd, h)
-		now := time.Now()
+		now := w.now()
 		found, stolen := errno != unix.EAGAIN && errno != unix.EINTR, now.Sub(last) > watchLap
 		switch {
+		case refusesToWait(errno): // nor does such a system know of this call
+			w.skip = math.MaxInt16
+			return 0, 0
 		case stolen:
-			w.doubts(lapDoubt)
+			w.doubts(lapDoubt, lapSkip)
 		case found:
 			w.doubt = max(w.doubt-1, 0)
 		}
 		if found {
+			w.atOnce = first
 			return n, errno
 		}
 		if stolen || now.Sub(began) > watchTime {
-			w.skip = max(w.skip, 1)
-			w.doubts(vainDoubt)
+			w.doubts(vainDoubt, 1)
 			return 0, 0
 		}
 		last = now
-		yield()
+		w.yield()
 	}
 }
 
-// doubts makes it less likely that the next waits are watched.
-func (w *watch) doubts(by int8) {
+// doubts makes it less likely that the next waits are watched, and leaves out so many at least.
+func (w *watch) doubts(by int8, skip int16) {
+	w.skip = max(w.skip, skip)
 	if w.doubt += by; w.doubt >= watchDoubt {
 		w.doubt, w.skip = watchDoubt/2, watchSkip
 	}

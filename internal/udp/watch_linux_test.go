@@ -10,18 +10,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchanging is a reader during a vigil who has asked and been answered so often that the next wait is watched.
+// exchanging is a reader during a vigil who has asked and been answered so often that the next wait is watched. For the watch
+// time passes by lap with each look that finds nothing, and otherwise not at all.
 type exchanging struct {
 	*watched
 	w     *watch
+	clock time.Time
+	lap   time.Duration
 	looks int
+	gave  int
 	slept int
 }
 
 func exchange(t *testing.T) *exchanging {
-	e := &exchanging{watched: keep(t)}
+	e := &exchanging{watched: keep(t), clock: time.Now(), lap: watchTime / 10}
 	r := &e.p.(*batch).r
 	e.w = &r.watch
+	e.w.now = func() time.Time { return e.clock }
+	e.w.yield = func() { e.clock = e.clock.Add(e.lap) }
+	e.w.give = func() { e.gave++ }
 	e.w.call = func(fd uintptr, h *mmsghdr) (int, syscall.Errno) {
 		e.looks++
 		return lookCall(fd, h)
@@ -60,8 +67,51 @@ func TestWhoIsAnsweredAtOnceLooksForIt(t *testing.T) {
 	require.Equal(t, "answer", e.read())
 	require.Equal(t, 3, e.looks)
 	require.Zero(t, e.slept)
-	require.True(t, e.p.Wakeful(), "the vigil goes on")
 	require.False(t, e.p.More())
+	require.False(t, e.w.atOnce)
+}
+
+// A look takes one datagram. Where it was there already there may be more, which are read as ever.
+func TestWhatCameBeforeTheLookMayBeMore(t *testing.T) {
+	e := exchange(t)
+	for _, text := range []string{"a", "b", "c"} {
+		e.say(text)
+	}
+	e.w.sent(1, 100)
+	require.Equal(t, "a", e.read())
+	require.True(t, e.w.atOnce)
+	e.w.sent(1, 100)
+	e.keepOn()
+	n, err := e.p.ReadBatch(e.in)
+	require.NoError(t, err)
+	require.Equal(t, placesMin, n)
+	require.True(t, e.p.More())
+	require.Equal(t, 1, e.looks)
+	require.Zero(t, e.w.row, "this is no exchange")
+	t.Log("# and one that there is alone is one of an exchange")
+	Release(e.in)
+	e.say("last")
+	e.p.(*batch).r.filled, e.w.row, e.w.atOnce = false, watchAfter, true
+	e.w.sent(1, 100)
+	e.keepOn()
+	e.w.call = func(fd uintptr, h *mmsghdr) (int, syscall.Errno) {
+		e.looks++
+		e.say("d")
+		return lookCall(fd, h)
+	}
+	require.Equal(t, "last", e.read())
+	require.EqualValues(t, watchAfter+1, e.w.row)
+	e.w.sent(1, 100)
+	e.keepOn()
+	require.Equal(t, "d", e.read())
+	require.Equal(t, 2, e.looks)
+}
+
+// keepOn keeps the vigil, however slow the machine is that the test runs on.
+func (e *exchanging) keepOn() {
+	if !e.v.on.Load() {
+		e.begin()
+	}
 }
 
 func TestOnlyAnExchangeWithOnePeerIsWatched(t *testing.T) {
@@ -71,6 +121,10 @@ func TestOnlyAnExchangeWithOnePeerIsWatched(t *testing.T) {
 	e.p.Alone(false)
 	require.False(t, next(), "somebody else may have something to say")
 	e.p.Alone(true)
+	require.True(t, next())
+	e.p.Alone(false)
+	e.p.Alone(true)
+	require.False(t, e.w.begins(), "nor does it count what others said")
 	for _, story := range []struct {
 		what                 string
 		sends                [][2]int // datagrams, and bytes of the longest
@@ -122,21 +176,17 @@ func TestWhatIsSentIsWhatWasAsked(t *testing.T) {
 
 func TestWhoWatchesInVainSleeps(t *testing.T) {
 	e := exchange(t)
-	e.w.call = func(uintptr, *mmsghdr) (int, syscall.Errno) {
-		e.looks++
-		return 0, unix.EAGAIN
-	}
+	e.nothing()
 	e.say("late")
-	begin := time.Now()
 	require.Equal(t, "late", e.read())
-	require.Greater(t, time.Since(begin), watchTime)
-	require.Positive(t, e.looks)
+	require.InDelta(t, watchTime/e.lap, e.looks, 3)
 	require.Equal(t, 1, e.slept)
 	t.Log("# and the next time at once")
-	before := e.looks
+	e.keepOn()
+	e.w.row, e.looks = watchRow, 0
 	e.say("later")
 	require.Equal(t, "later", e.read())
-	require.Equal(t, before, e.looks)
+	require.Zero(t, e.looks)
 	t.Log("# when many are in vain, for a long time")
 	e.w.row, e.w.skip = watchRow, 0
 	for range watchDoubt / vainDoubt {
@@ -148,6 +198,14 @@ func TestWhoWatchesInVainSleeps(t *testing.T) {
 		require.False(t, e.w.begins())
 	}
 	require.True(t, e.w.begins())
+}
+
+// nothing makes looks find nothing.
+func (e *exchanging) nothing() {
+	e.w.call = func(uintptr, *mmsghdr) (int, syscall.Errno) {
+		e.looks++
+		return 0, unix.EAGAIN
+	}
 }
 
 // Who finds what it looks for has fewer doubts, so that a few in vain do not matter.
@@ -170,17 +228,39 @@ func TestWhoFindsMostlyGoesOnWatching(t *testing.T) {
 
 // Whoever takes the processor from a look would not have kept it from a reader who is woken.
 func TestNobodyWatchesWhereOthersNeedTheProcessor(t *testing.T) {
+	for _, found := range []bool{true, false} {
+		e := exchange(t)
+		e.nothing()
+		e.lap = watchLap + 1
+		if found {
+			e.w.call = func(uintptr, *mmsghdr) (int, syscall.Errno) {
+				e.clock = e.clock.Add(e.lap)
+				return 1, 0
+			}
+		}
+		e.w.look(0, nil)
+		require.EqualValues(t, lapSkip, e.w.skip, "once, for a short time")
+		for e.w.skip < watchSkip {
+			require.LessOrEqual(t, e.w.doubt, int8(watchDoubt))
+			e.w.look(0, nil)
+		}
+		e.v.end()
+	}
+}
+
+// To goroutines it offers the processor once in a while, and if they take it for long, that counts as well.
+func TestAWatchLetsGoroutinesHaveTheProcessor(t *testing.T) {
 	e := exchange(t)
-	e.w.call = func(uintptr, *mmsghdr) (int, syscall.Errno) {
-		time.Sleep(watchLap + time.Microsecond)
-		return 1, 0
+	e.nothing()
+	const looks = 1000
+	for range looks {
+		e.w.look(0, nil)
 	}
-	for range watchDoubt / lapDoubt {
-		require.Zero(t, e.w.skip)
-		n, _ := e.w.look(0, nil)
-		require.Equal(t, 1, n)
-	}
-	require.Equal(t, int16(watchSkip), e.w.skip)
+	require.InDelta(t, looks*watchTime/watchGive, e.gave, looks*float64(watchTime)/float64(watchGive)/4)
+	e.w.doubt, e.w.skip, e.w.gave = 0, 0, time.Time{}
+	e.w.give = func() { e.clock = e.clock.Add(watchLap + 1) }
+	e.w.look(0, nil)
+	require.EqualValues(t, lapSkip, e.w.skip)
 }
 
 func TestAWatchTellsOfErrors(t *testing.T) {
@@ -188,6 +268,22 @@ func TestAWatchTellsOfErrors(t *testing.T) {
 	e.w.call = func(uintptr, *mmsghdr) (int, syscall.Errno) { return 0, unix.ECONNREFUSED }
 	_, err := e.p.ReadBatch(e.in)
 	require.ErrorIs(t, err, unix.ECONNREFUSED)
+}
+
+// Systems that do not know the call are not asked again, and nobody is told.
+func TestASystemThatKnowsNoLooksIsNotAskedTo(t *testing.T) {
+	e := exchange(t)
+	e.w.call = func(uintptr, *mmsghdr) (int, syscall.Errno) {
+		e.looks++
+		return 0, unix.ENOSYS
+	}
+	for _, text := range []string{"a", "b"} {
+		e.say(text)
+		e.keepOn()
+		e.w.row = watchRow
+		require.Equal(t, text, e.read())
+	}
+	require.Equal(t, 1, e.looks)
 }
 
 func TestAWatchIsInterrupted(t *testing.T) {
