@@ -80,8 +80,8 @@ func (e *Endpoint) interrupt() { e.sock.SetReadDeadline(time.Unix(1, 0)) }
 func (e *Endpoint) readOnce() bool {
 	r := &e.reader
 	if p := e.rush.poller; p != nil {
-		// Of the group's members each may have one connection: one of them may keep a processor busy for it.
-		p.Alone(r.familiar && e.alone() && e.live.Load() == 1)
+		// The only one of all members of the group, or each of them could keep a processor busy for its own.
+		p.Alone(r.familiar && e.live.Load() == 1)
 	}
 	n, err := e.debt.read(e)
 	if err != nil {

@@ -124,9 +124,9 @@ func (r *receiver) shut() bool { return r.n > 0 && r.hdrs[0].n == 0 && r.vigil.q
 
 // look watches for a datagram, and reports whether there is one, or an error.
 func (r *receiver) look(fd uintptr) bool {
-	r.vigil.since = time.Now()
+	r.vigil.since = r.watch.now()
 	r.offer(1)
-	r.n, r.errno = r.watch.look(fd, &r.hdrs[0])
+	r.n, r.errno = r.watch.look(fd, &r.hdrs[0], r.vigil.since)
 	r.drop(len(r.iovs))
 	if r.n == 0 && r.errno == 0 || r.shut() {
 		r.vigil.since = time.Time{}

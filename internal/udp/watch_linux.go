@@ -104,9 +104,8 @@ func (w *watch) ended(messages, bytes int) {
 	}
 }
 
-// look waits for one datagram into h in that way. Without one and without an error it was in vain.
-func (w *watch) look(fd uintptr, h *mmsghdr) (n int, errno syscall.Errno) {
-	began := w.now()
+// look waits for one datagram into h in that way, and begins now. Without one and without an error it was in vain.
+func (w *watch) look(fd uintptr, h *mmsghdr, began time.Time) (n int, errno syscall.Errno) {
 	last := began
 	if began.Sub(w.gave) > watchGive {
 		w.gave = began

@@ -190,7 +190,7 @@ func TestWhoWatchesInVainSleeps(t *testing.T) {
 	t.Log("# when many are in vain, for a long time")
 	e.w.row, e.w.skip = watchRow, 0
 	for range watchDoubt / vainDoubt {
-		n, errno := e.w.look(0, nil)
+		n, errno := e.w.look(0, nil, e.clock)
 		require.Zero(t, n)
 		require.Zero(t, errno)
 	}
@@ -221,7 +221,7 @@ func TestWhoFindsMostlyGoesOnWatching(t *testing.T) {
 	for i := range 100 * (vainDoubt + 1) {
 		found = i%(vainDoubt+1) != 0
 		e.w.skip = 0
-		e.w.look(0, nil)
+		e.w.look(0, nil, e.clock)
 		require.LessOrEqual(t, e.w.skip, int16(1), "after %d", i)
 	}
 }
@@ -238,11 +238,11 @@ func TestNobodyWatchesWhereOthersNeedTheProcessor(t *testing.T) {
 				return 1, 0
 			}
 		}
-		e.w.look(0, nil)
+		e.w.look(0, nil, e.clock)
 		require.EqualValues(t, lapSkip, e.w.skip, "once, for a short time")
 		for e.w.skip < watchSkip {
 			require.LessOrEqual(t, e.w.doubt, int8(watchDoubt))
-			e.w.look(0, nil)
+			e.w.look(0, nil, e.clock)
 		}
 		e.v.end()
 	}
@@ -254,12 +254,12 @@ func TestAWatchLetsGoroutinesHaveTheProcessor(t *testing.T) {
 	e.nothing()
 	const looks = 1000
 	for range looks {
-		e.w.look(0, nil)
+		e.w.look(0, nil, e.clock)
 	}
 	require.InDelta(t, looks*watchTime/watchGive, e.gave, looks*float64(watchTime)/float64(watchGive)/4)
 	e.w.doubt, e.w.skip, e.w.gave = 0, 0, time.Time{}
 	e.w.give = func() { e.clock = e.clock.Add(watchLap + 1) }
-	e.w.look(0, nil)
+	e.w.look(0, nil, e.clock)
 	require.EqualValues(t, lapSkip, e.w.skip)
 }
 
